@@ -1,0 +1,121 @@
+//! The usage profile: distinct observed calls with counts, and how good the log was.
+
+use std::collections::BTreeMap;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use crate::rbac::Request;
+use crate::source::Diagnostics;
+
+/// What a log showed, for all its users.
+#[derive(Debug, Clone, Default)]
+pub struct Usage {
+    /// Distinct calls, sorted by (user, request, origin, decision).
+    pub calls: Vec<Observed>,
+    /// How good the log was.
+    pub quality: LogQuality,
+    /// Lines that were lost, with position and reason (the first of each cause; the rest is counted).
+    pub diagnostics: Diagnostics,
+}
+
+/// One distinct call of one user, with its counts.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Observed {
+    /// The effective user name: the impersonated one where a request was impersonated.
+    pub user: String,
+    /// The authorization attributes.
+    pub request: Request,
+    /// Whether the request itself was seen or the check behind it.
+    pub origin: Origin,
+    /// What the authorizer said.
+    pub decision: Decision,
+    /// Number of calls (stages of one call counted once).
+    pub count: u64,
+    /// Calls by HTTP status code (0: none logged).
+    pub codes: BTreeMap<u16, u64>,
+    /// Earliest `requestReceivedTimestamp`, as logged.
+    pub first: String,
+    /// Latest `requestReceivedTimestamp`, as logged.
+    pub last: String,
+    /// Up to three samples, the earliest lines.
+    pub samples: Vec<Sample>,
+    /// `authorization.k8s.io/reason` texts seen, at most four.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reasons: Vec<String>,
+    /// objectRef.namespace where it differs from the request's namespace (it is filled from the body for
+    /// some cluster-scoped objects); else empty.
+    #[serde(skip)]
+    pub object_namespace: String,
+    /// Audit level of the best-logged of these calls: `Metadata`, `Request` or `RequestResponse`.
+    pub level: String,
+}
+
+/// A place in a log.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Sample {
+    /// Path of the log as given.
+    pub path: String,
+    /// Line, from 1.
+    pub line: u64,
+    /// `auditID`.
+    pub audit_id: String,
+}
+
+/// How a permission shows in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Origin {
+    /// The request itself.
+    Call,
+    /// `impersonate`, checked on the real user of an impersonated request.
+    Impersonation,
+}
+
+/// What the authorizer said of a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// Authorized; whatever the code was (404, 409, 422, 500 count as use).
+    Allowed,
+    /// `authorization.k8s.io/decision: forbid`, or a 403 without decision that is no denied impersonation.
+    Denied,
+    /// Never reached or never answered by the authorizer: 401, 429, denied impersonation, RequestReceived only.
+    Undecided,
+}
+
+/// How good the log was.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct LogQuality {
+    /// Log files read.
+    pub files: u64,
+    /// Bytes read, after decompression.
+    pub bytes: u64,
+    /// Lines read, blank ones left out.
+    pub lines: u64,
+    /// Lines that were audit events.
+    pub events: u64,
+    /// Lines that were not, by cause.
+    pub skipped: Vec<Skipped>,
+    /// Events by stage.
+    pub stages: BTreeMap<String, u64>,
+    /// Events by level.
+    pub levels: BTreeMap<String, u64>,
+    /// Earliest time of an event, as logged.
+    pub first: String,
+    /// Latest time of an event, as logged.
+    pub last: String,
+}
+
+/// Lines lost to one cause.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Skipped {
+    /// The cause, such as `not JSON` or `audit event cut short`.
+    pub cause: String,
+    /// How many lines.
+    pub lines: u64,
+}

@@ -1,0 +1,9 @@
+//! Text, spans and positions, and the YAML tree built over them.
+//! The bottom of the flow: knows nothing of Kubernetes.
+
+mod diagnostic;
+mod span;
+pub mod yaml;
+
+pub use diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
+pub use span::{LineIndex, Location, Position, Source, SourceId, SourceMap, Span, Spanned};
