@@ -34,7 +34,14 @@ impl Table {
     /// Judges a whole rule entry's resource against *all* groups of that entry and vice versa: cross-product
     /// rules (`apiGroups: ["", apps]` × many resources) grant per existing pair, so a pair is only dead when
     /// neither its group has any of the rule's resources nor its resource exists in any of the rule's groups.
-    pub fn cross_product_liveness(&self, groups: &[&str], resources: &[&str], api_group: &str, resource: &str, verb: &str) -> Liveness {
+    pub fn cross_product_liveness(
+        &self,
+        groups: &[&str],
+        resources: &[&str],
+        api_group: &str,
+        resource: &str,
+        verb: &str,
+    ) -> Liveness {
         let _ = (groups, resources, api_group, resource, verb);
         unimplemented!()
     }

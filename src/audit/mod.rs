@@ -6,7 +6,5 @@ mod reader;
 mod request_info;
 mod usage;
 
-pub use event::{Event, ObjectRef, ResponseStatus, User};
-pub use reader::read_log;
-pub use request_info::{RequestInfo, request_info};
+pub use reader::Collector;
 pub use usage::{Decision, LogQuality, Observed, Origin, Sample, Skipped, Usage};
