@@ -107,6 +107,8 @@ pub enum RoleState {
     BuiltInUnknown,
     /// In neither.
     Missing,
+    /// In neither, but the package holds a kustomization that was not built, which may rename objects.
+    Unrendered,
 }
 
 /// The headline figures. What every authenticated user holds and dead points are left out.

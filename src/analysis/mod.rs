@@ -1,6 +1,166 @@
-//! Judges each subject: what it holds against what it used. Facts of one package and a Usage profile come in,
-//! an [`Assessment`] per subject goes out; rules and reports read only that.
+//! Judges each subject: what it holds against what it used. The facts of one package and a Usage profile come
+//! in, an [`Assessment`] per subject goes out; rules and reports read only that.
 
 mod assessment;
+mod authority;
+mod minimal;
+mod names;
+mod points;
+mod subjects;
+mod verdict;
+mod verify;
+
+use std::collections::BTreeMap;
+
+use crate::api::Table;
+use crate::audit::{Decision, Observed, Usage};
+use crate::graph::{Graph, SubjectKey};
+use crate::manifest::Package;
+use crate::needs::{self, Need};
+use crate::rbac::{Request, Rule};
+use crate::source::SourceMap;
 
 pub use assessment::*;
+pub use minimal::{Names, Namespaces};
+pub use subjects::Selection;
+pub use verdict::describe;
+pub use verify::{Leftover, Missing, Verification, singles, verify};
+
+/// What the analysis of a package works on.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The package.
+    pub package: &'a Package,
+    /// Its graph.
+    pub graph: &'a Graph,
+    /// Texts, for positions.
+    pub sources: &'a SourceMap,
+    /// What is served, with the CRDs of the whole input.
+    pub table: &'a Table,
+    /// Kubernetes minor, such as `1.36`.
+    pub minor: &'a str,
+    /// What the logs showed.
+    pub usage: Option<&'a Usage>,
+    /// Choices of the user.
+    pub options: &'a Options,
+}
+
+/// Choices of the user.
+#[derive(Debug, Clone, Default)]
+pub struct Options {
+    /// Only these subjects (`NAMESPACE/NAME` or a user name); empty: the package's own.
+    pub subjects: Vec<String>,
+    /// How namespaces of the minimal role are chosen.
+    pub namespaces: Namespaces,
+    /// Which names the minimal role pins.
+    pub names: Names,
+    /// Leave out grants that are kept only because the log could not have shown them.
+    pub drop_unexercised: bool,
+    /// Grant denied calls too.
+    pub include_denied: bool,
+}
+
+/// Assesses every subject of the package.
+pub fn assess(cx: &Context<'_>) -> Vec<Assessment> {
+    subjects::select(cx).iter().map(|selection| assess_one(cx, selection)).collect()
+}
+
+/// `(1, 36)` of `1.36`.
+pub fn minor_of(text: &str) -> (u32, u32) {
+    let mut parts = text.split('.').map(|part| part.parse().unwrap_or_default());
+    (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
+}
+
+/// What a subject did, with what that needed.
+#[derive(Debug, Default)]
+pub(crate) struct Activity<'a> {
+    /// All its calls.
+    pub(crate) calls: Vec<&'a Observed>,
+    /// Needs of its authorized calls: the first need of each distinct request and kind.
+    pub(crate) needs: Vec<Need>,
+    /// What the log hints at.
+    pub(crate) suspected: Vec<String>,
+}
+
+impl<'a> Activity<'a> {
+    pub(crate) fn of(usage: &'a Usage, user: &str, minor: &str) -> Self {
+        let calls: Vec<&Observed> = usage.calls.iter().filter(|call| call.user == user).collect();
+        let minor = minor_of(minor);
+        let mut needs: BTreeMap<(needs::NeedKind, Request), Need> = BTreeMap::new();
+        let mut suspected = Vec::new();
+        for call in calls.iter().filter(|call| call.decision == Decision::Allowed) {
+            for need in needs::of(call, minor) {
+                needs.entry((need.kind, need.request.clone())).or_insert(need);
+            }
+            suspected.extend(needs::suspected(call));
+        }
+        suspected.sort();
+        suspected.dedup();
+        Self { calls, needs: needs.into_values().collect(), suspected }
+    }
+
+    pub(crate) fn allowed(&self) -> impl Iterator<Item = &'a Observed> {
+        self.calls.iter().copied().filter(|call| call.decision == Decision::Allowed)
+    }
+}
+
+/// What every authenticated user holds.
+pub(crate) fn is_default(defaults: &[Rule], request: &Request) -> bool {
+    defaults.iter().any(|rule| rule.allows(request))
+}
+
+fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
+    let held = authority::held(cx, selection);
+    let activity = match (cx.usage, selection.user().as_str()) {
+        (Some(usage), user) if !user.is_empty() => Some(Activity::of(usage, user, cx.minor)),
+        _ => None,
+    };
+    let defaults = crate::api::builtin::authenticated_rules(cx.minor);
+    let mut grants = authority::grants(cx, &held);
+    // Without a single event of the subject the log proves nothing about it.
+    let seen = activity.as_ref().filter(|activity| !activity.calls.is_empty());
+    let calls = verdict::judge(cx, &mut grants, seen, &defaults);
+    let points = points::count(cx.table, &grants, seen, &defaults);
+    let minimal = seen.map(|activity| minimal::role(cx, selection, &grants, &calls, activity, !held.bindings.is_empty()));
+    let mut notes = selection.notes.clone();
+    if let (Some(usage), None) = (cx.usage, seen)
+        && !selection.id.unbound
+    {
+        notes.push(format!(
+            "the log has no event of this subject among its {} events: nothing is judged as unused",
+            usage.quality.events
+        ));
+    }
+    notes.extend(activity.as_ref().map(|activity| activity.suspected.clone()).unwrap_or_default());
+    Assessment {
+        package: cx.package.name.clone(),
+        subject: selection.id.clone(),
+        workloads: subjects::workloads(cx, selection),
+        account: subjects::account(cx, selection),
+        bindings: held.bindings,
+        crds: subjects::crds(cx),
+        points,
+        evidence: activity.as_ref().zip(cx.usage).map(|(activity, usage)| evidence(activity, usage)),
+        grants,
+        calls,
+        minimal,
+        notes,
+    }
+}
+
+fn evidence(activity: &Activity<'_>, usage: &Usage) -> Evidence {
+    let times = |pick: fn(&Observed) -> &str| activity.calls.iter().map(move |call| pick(call)).filter(|time| !time.is_empty());
+    Evidence {
+        calls: activity.calls.iter().filter(|call| call.origin == crate::audit::Origin::Call).map(|call| call.count).sum(),
+        distinct: activity.calls.len() as u64,
+        first: times(|call| &call.first).min().unwrap_or_default().to_owned(),
+        last: times(|call| &call.last).max().unwrap_or_default().to_owned(),
+        log: usage.quality.clone(),
+    }
+}
+
+impl Selection {
+    pub(crate) fn user(&self) -> String {
+        self.key.as_ref().map(SubjectKey::user).unwrap_or_default()
+    }
+}

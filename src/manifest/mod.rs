@@ -2,8 +2,10 @@
 //! Sits between `source` (a YAML tree) and `graph` (who holds what).
 
 mod facts;
+pub mod package;
 
 pub use facts::*;
+pub use package::Package;
 
 use crate::source::{Diagnostics, SourceId, SourceMap};
 

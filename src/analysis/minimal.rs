@@ -1,0 +1,290 @@
+//! The smallest role: every authorized call and every need, in the narrowest scope and with the names that the
+//! decisions of the design allow; never wider than the grant it replaces, plus what is shown as an addition.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::names::pinned;
+use super::verdict::{covers, describe, sibling};
+use super::{
+    Activity, Basis, CallVerdict, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules, Selection,
+    Verdict,
+};
+use crate::needs::NeedKind;
+use crate::rbac::cover::{self, Entry};
+use crate::rbac::{Request, Rule, Scope};
+
+/// How namespaces of the minimal role are chosen where the shipped grant is cluster-wide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Namespaces {
+    /// Calls outside the account's own namespace keep the permission cluster-wide.
+    #[default]
+    Keep,
+    /// Exactly the namespaces seen.
+    Split,
+}
+
+/// Which names the minimal role pins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Names {
+    /// Those that the shipped grant has, and objects that the package itself ships or names.
+    #[default]
+    Shipped,
+    /// Every name seen, where names work.
+    All,
+    /// None.
+    None,
+}
+
+/// One permission that was exercised, needed or kept, at one place.
+#[derive(Debug, Clone)]
+pub(super) struct Occurrence<'a> {
+    pub(super) request: Request,
+    /// Grants that cover it.
+    pub(super) grants: Vec<&'a Grant>,
+    basis: Basis,
+    reason: String,
+}
+
+pub(super) fn role(
+    cx: &Context<'_>,
+    selection: &Selection,
+    grants: &[Grant],
+    calls: &[JudgedCall],
+    activity: &Activity<'_>,
+    has_manifests: bool,
+) -> MinimalRole {
+    let occurrences = occurrences(cx, grants, calls, activity, has_manifests);
+    let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
+    if !cx.options.drop_unexercised {
+        pieces.extend(kept(grants, &pieces));
+    }
+    MinimalRole { scopes: rules(&pieces), denied: denied(calls), notes: activity.suspected.clone() }
+}
+
+/// A piece of the role: one verb on one resource in one scope, with its names.
+#[derive(Debug, Clone)]
+struct Piece {
+    scope: Scope,
+    entry: Entry,
+    basis: Basis,
+    reason: String,
+}
+
+fn occurrences<'a>(
+    cx: &Context<'_>,
+    grants: &'a [Grant],
+    calls: &[JudgedCall],
+    activity: &Activity<'_>,
+    has_manifests: bool,
+) -> Vec<Occurrence<'a>> {
+    let covering = |request: &Request| grants.iter().filter(|grant| covers(grant, request)).collect::<Vec<_>>();
+    let mut found = Vec::new();
+    for call in calls {
+        let (basis, reason) = match call.verdict {
+            CallVerdict::Covered => (Basis::Used, String::new()),
+            CallVerdict::Unexplained if has_manifests => {
+                let allowed_by = call.observed.reasons.iter().find(|reason| !reason.is_empty());
+                let allowed_by = allowed_by.map(|reason| format!(" ({reason})")).unwrap_or_default();
+                (Basis::Unexplained, format!("an addition: used, but no role of the input grants it{allowed_by}"))
+            }
+            CallVerdict::Unexplained => (Basis::Used, String::new()),
+            CallVerdict::Denied if cx.options.include_denied => {
+                (Basis::Unexplained, "an addition: denied in the log, granted because you asked for it".to_owned())
+            }
+            CallVerdict::Denied | CallVerdict::Default | CallVerdict::Undecided => continue,
+        };
+        let granted: Vec<&Grant> = call.grants.iter().filter_map(|&index| grants.get(index)).collect();
+        let request = call.observed.request.clone();
+        // The pair of a list or watch, where the shipped role holds it.
+        if let Some(pair) = paired(&request) {
+            let grants = covering(&pair);
+            if !grants.is_empty() {
+                let reason = format!("`{}`: the pair of `{}` in an informer", pair.verb(), request.verb());
+                found.push(Occurrence { request: pair, grants, basis: Basis::Needed, reason });
+            }
+        }
+        found.push(Occurrence { request, grants: granted, basis, reason });
+    }
+    for need in &activity.needs {
+        let granted = covering(&need.request);
+        let basis = match (granted.is_empty() && has_manifests, need.kind) {
+            (false, _) => Basis::Needed,
+            // The shipped role works without it.
+            (true, NeedKind::Pair) => continue,
+            (true, NeedKind::Hidden) => Basis::Unexplained,
+        };
+        let reason = format!("`{}`: {}", need.request.verb(), need.reason);
+        found.push(Occurrence { request: need.request.clone(), grants: granted, basis, reason });
+    }
+    let defaults = crate::api::builtin::authenticated_rules(cx.minor);
+    found.retain(|occurrence| !super::is_default(&defaults, &occurrence.request));
+    found
+}
+
+fn paired(request: &Request) -> Option<Request> {
+    let Request::Resource(resource) = request else { return None };
+    let mut pair = resource.clone();
+    pair.verb = sibling(&resource.verb)?.to_owned();
+    Some(Request::Resource(pair))
+}
+
+/// Whether, and in which class, pieces may share a rule: additions stay apart.
+fn class(basis: Basis) -> u8 {
+    match basis {
+        Basis::Used | Basis::Needed => 0,
+        Basis::Unexplained => 1,
+        Basis::Kept => 2,
+    }
+}
+
+/// Groups occurrences by permission and chooses scope and names.
+fn placed(cx: &Context<'_>, own: Option<&str>, occurrences: &[Occurrence<'_>]) -> Vec<Piece> {
+    let mut by_permission: BTreeMap<(u8, String, String, String), Vec<&Occurrence<'_>>> = BTreeMap::new();
+    for occurrence in occurrences {
+        let (group, resource) = match &occurrence.request {
+            Request::Resource(request) => (request.api_group.clone(), request.combined()),
+            Request::NonResource(request) => (String::new(), request.path.clone()),
+        };
+        let key = (class(occurrence.basis), group, resource, occurrence.request.verb().to_owned());
+        by_permission.entry(key).or_default().push(occurrence);
+    }
+    let mut pieces = Vec::new();
+    for ((_, group, resource, verb), occurrences) in by_permission {
+        let mut by_scope: BTreeMap<Scope, Vec<&Occurrence<'_>>> = BTreeMap::new();
+        let wide = keeps_cluster(cx, own, &occurrences);
+        for occurrence in occurrences {
+            let namespace = occurrence.request.namespace();
+            let narrow = occurrence.grants.is_empty() || occurrence.grants.iter().any(|g| g.scope != Scope::Cluster);
+            let scope = if namespace.is_empty() || (wide && !narrow) {
+                Scope::Cluster
+            } else {
+                Scope::Namespace(namespace.to_owned())
+            };
+            by_scope.entry(scope).or_default().push(occurrence);
+        }
+        let mut everywhere = false;
+        for (scope, occurrences) in by_scope {
+            let entry = match occurrences.first().map(|occurrence| &occurrence.request) {
+                Some(Request::NonResource(request)) => {
+                    Entry::NonResource { url: request.path.clone(), verb: verb.clone() }
+                }
+                _ => Entry::Resource {
+                    api_group: group.clone(),
+                    resource: resource.clone(),
+                    verb: verb.clone(),
+                    names: pinned(cx, &scope, &occurrences),
+                },
+            };
+            // Scopes come cluster first: what holds everywhere without names needs no copy in a namespace.
+            if everywhere {
+                continue;
+            }
+            everywhere = scope == Scope::Cluster && matches!(&entry, Entry::Resource { names, .. } if names.is_empty());
+            let basis = occurrences.iter().map(|occurrence| occurrence.basis).min_by_key(|basis| *basis != Basis::Used);
+            let basis = basis.unwrap_or(Basis::Used);
+            let reasons: BTreeSet<&str> = occurrences
+                .iter()
+                .filter(|occurrence| occurrence.basis == basis && !occurrence.reason.is_empty())
+                .map(|occurrence| occurrence.reason.as_str())
+                .collect();
+            // Many calls of one permission have one reason each; the first tells enough.
+            let reason = reasons.first().map(|reason| (*reason).to_owned()).unwrap_or_default();
+            pieces.push(Piece { scope, entry, basis, reason });
+        }
+    }
+    pieces
+}
+
+/// Whether a permission that only cluster-wide grants cover stays cluster-wide: its calls were cluster-wide or
+/// touched other namespaces than the account's own.
+fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence<'_>]) -> bool {
+    let only_cluster = occurrences
+        .iter()
+        .filter(|occurrence| !occurrence.grants.is_empty() && occurrence.grants.iter().all(|g| g.scope == Scope::Cluster));
+    let namespaces: BTreeSet<&str> = only_cluster.map(|occurrence| occurrence.request.namespace()).collect();
+    if namespaces.contains("") {
+        return true;
+    }
+    match cx.options.namespaces {
+        Namespaces::Keep => namespaces.iter().any(|namespace| Some(*namespace) != own),
+        Namespaces::Split => false,
+    }
+}
+
+/// Grants that stay because the log could not have shown them.
+fn kept(grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
+    let present: BTreeSet<(&Scope, &Entry)> = pieces.iter().map(|piece| (&piece.scope, &piece.entry)).collect();
+    let unobservable = grants.iter().filter(|grant| grant.verdict == Verdict::Unobservable);
+    let mut kept: BTreeMap<(Scope, Entry), Piece> = BTreeMap::new();
+    for grant in unobservable {
+        let (Some(group), Some(resource), Some(verb)) =
+            (grant.rule.api_groups.first(), grant.rule.resources.first(), grant.rule.verbs.first())
+        else {
+            continue;
+        };
+        let entry = Entry::Resource {
+            api_group: group.clone(),
+            resource: resource.clone(),
+            verb: verb.clone(),
+            names: grant.rule.resource_names.clone(),
+        };
+        if !present.contains(&(&grant.scope, &entry)) {
+            let piece = Piece {
+                scope: grant.scope.clone(),
+                entry: entry.clone(),
+                basis: Basis::Kept,
+                reason: format!("kept although unseen: {}", grant.reason),
+            };
+            kept.insert((grant.scope.clone(), entry), piece);
+        }
+    }
+    kept.into_values().collect()
+}
+
+/// Writes the pieces as rules, scope by scope.
+fn rules(pieces: &[Piece]) -> Vec<ScopedRules> {
+    let mut by_scope: BTreeMap<&Scope, BTreeMap<u8, Vec<&Piece>>> = BTreeMap::new();
+    for piece in pieces {
+        by_scope.entry(&piece.scope).or_default().entry(class(piece.basis)).or_default().push(piece);
+    }
+    let mut scopes = Vec::new();
+    for (scope, classes) in by_scope {
+        let mut rules = Vec::new();
+        for pieces in classes.into_values() {
+            for rule in cover::rules(pieces.iter().map(|piece| piece.entry.clone())) {
+                let inside: Vec<&&Piece> = pieces.iter().filter(|piece| within(&rule, &piece.entry)).collect();
+                let basis = inside.iter().map(|piece| piece.basis).min().unwrap_or(Basis::Used);
+                let reasons: BTreeSet<&str> =
+                    inside.iter().map(|piece| piece.reason.as_str()).filter(|reason| !reason.is_empty()).collect();
+                let reason = reasons.into_iter().collect::<Vec<_>>().join("\n");
+                rules.push(MinimalRule { rule, basis, reason });
+            }
+        }
+        scopes.push(ScopedRules { scope: scope.clone(), rules });
+    }
+    scopes
+}
+
+fn within(rule: &Rule, entry: &Entry) -> bool {
+    match entry {
+        Entry::Resource { api_group, resource, verb, names } => {
+            rule.api_groups.contains(api_group)
+                && rule.resources.contains(resource)
+                && rule.verbs.contains(verb)
+                && rule.resource_names.iter().collect::<BTreeSet<_>>() == names.iter().collect::<BTreeSet<_>>()
+        }
+        Entry::NonResource { url, verb } => rule.non_resource_urls.contains(url) && rule.verbs.contains(verb),
+    }
+}
+
+fn denied(calls: &[JudgedCall]) -> Vec<String> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    for call in calls.iter().filter(|call| call.verdict == CallVerdict::Denied) {
+        let place = match call.observed.request.namespace() {
+            "" => "at cluster scope".to_owned(),
+            namespace => format!("in {namespace}"),
+        };
+        *counts.entry(format!("{} {place}", describe(&call.observed.request))).or_default() += call.observed.count;
+    }
+    counts.into_iter().map(|(text, count)| format!("{text} ({count}×)")).collect()
+}

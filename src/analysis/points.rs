@@ -1,0 +1,112 @@
+//! The headline: points held and used. A point is (scope, apiGroup, resource[/subresource], verb) of the API table
+//! plus the CRDs of the input, wildcards expanded there; names and non-resource URLs are counted beside it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::verdict::covers;
+use super::{Activity, Grant, Points, Verdict, is_default};
+use crate::api::{Liveness, Served, Table};
+use crate::rbac::{Request, ResourceRequest, Rule, Scope};
+
+/// (apiGroup, resource[/subresource], verb).
+type Point = (String, String, String);
+
+pub(super) fn count(table: &Table, grants: &[Grant], seen: Option<&Activity<'_>>, defaults: &[Rule]) -> Points {
+    let mut held: BTreeMap<&Scope, BTreeSet<Point>> = BTreeMap::new();
+    let mut urls = BTreeSet::new();
+    let mut unbounded = false;
+    for grant in grants.iter().filter(|grant| grant.verdict != Verdict::Dead) {
+        if let Some(url) = grant.rule.non_resource_urls.first() {
+            urls.insert((url, grant.rule.verbs.first()));
+            continue;
+        }
+        let points = held.entry(&grant.scope).or_default();
+        unbounded |= expand(table, grant, points);
+    }
+    for points in held.values_mut() {
+        points.retain(|point| !is_default(defaults, &request(point)));
+    }
+
+    let mut used: BTreeSet<(&Scope, Point)> = BTreeSet::new();
+    if let Some(seen) = seen {
+        let requests = seen.allowed().map(|call| &call.request).chain(seen.needs.iter().map(|need| &need.request));
+        for request in requests.filter(|request| !is_default(defaults, request)) {
+            let Request::Resource(resource) = request else { continue };
+            let point = (resource.api_group.clone(), resource.combined(), resource.verb.clone());
+            // The widest scope that holds it, as held points of a namespace give way to those of the cluster.
+            let scope = grants.iter().filter(|grant| covers(grant, request)).map(|grant| &grant.scope).min();
+            if let Some(scope) = scope {
+                // Served or not by the table, it was asked for and is held.
+                held.entry(scope).or_default().insert(point.clone());
+                used.insert((scope, point));
+            }
+        }
+    }
+    let cluster = held.get(&Scope::Cluster).cloned().unwrap_or_default();
+    let in_namespaces = held.iter().filter(|(scope, _)| ***scope != Scope::Cluster);
+    let beside: usize = in_namespaces.map(|(_, points)| points.difference(&cluster).count()).sum();
+    Points {
+        held: (cluster.len() + beside) as u64,
+        used: seen.map(|_| used.len() as u64),
+        unbounded,
+        non_resource_urls: urls.len() as u64,
+    }
+}
+
+/// Adds the points of one grant; true when a wildcard also reaches what the table does not know.
+fn expand(table: &Table, grant: &Grant, points: &mut BTreeSet<Point>) -> bool {
+    let (Some(group), Some(resource), Some(verb)) =
+        (grant.rule.api_groups.first(), grant.rule.resources.first(), grant.rule.verbs.first())
+    else {
+        return false;
+    };
+    let (main, sub) = resource.split_once('/').unwrap_or((resource, ""));
+    let unknown = group != "*" && !table.knows_group(group);
+    if group != "*" && main != "*" {
+        if verb != "*" {
+            if !matches!(table.liveness(group, resource, verb), Liveness::Dead(_)) {
+                points.insert((group.clone(), resource.clone(), verb.clone()));
+            }
+        } else if let Some(served) = table.get(group, main, sub) {
+            add(served, verb, grant, points);
+        }
+        return unknown && verb == "*";
+    }
+    for served in table.iter() {
+        let in_group = group == "*" || *group == served.api_group;
+        let named = resource == "*"
+            || (main == "*" && !served.subresource.is_empty() && sub == served.subresource)
+            || (main == served.resource && sub == served.subresource);
+        if in_group && named {
+            add(served, verb, grant, points);
+        }
+    }
+    group == "*" || unknown
+}
+
+fn add(served: &Served, verb: &str, grant: &Grant, points: &mut BTreeSet<Point>) {
+    let namespaces = served.api_group.is_empty() && served.resource == "namespaces";
+    let combined = match served.subresource.as_str() {
+        "" => served.resource.clone(),
+        sub => format!("{}/{sub}", served.resource),
+    };
+    for one in served.verbs.iter().filter(|one| verb == "*" || *one == verb) {
+        let reachable = grant.scope == Scope::Cluster
+            || served.namespaced
+            || (namespaces && matches!(one.as_str(), "get" | "update" | "patch" | "delete"));
+        if reachable {
+            points.insert((served.api_group.clone(), combined.clone(), one.clone()));
+        }
+    }
+}
+
+fn request((api_group, resource, verb): &Point) -> Request {
+    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+    Request::Resource(ResourceRequest {
+        api_group: api_group.clone(),
+        resource: resource.to_owned(),
+        subresource: subresource.to_owned(),
+        verb: verb.clone(),
+        ..ResourceRequest::default()
+    })
+}

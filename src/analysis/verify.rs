@@ -1,0 +1,142 @@
+//! Would this role have allowed every observed call, and what of it is left over.
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::verdict::{describe, sibling};
+use super::{Activity, is_default};
+use crate::audit::{Decision, Sample, Usage};
+use crate::needs::NeedKind;
+use crate::rbac::{Request, Rule, Scope};
+
+/// The answer.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Verification {
+    /// The subject.
+    pub subject: String,
+    /// Authorized calls that were checked (distinct permissions).
+    pub checked: u64,
+    /// How many calls those were.
+    pub calls: u64,
+    /// Calls and checks that the role would have refused.
+    pub missing: Vec<Missing>,
+    /// Entries that no observed call and no need asks for.
+    pub leftover: Vec<Leftover>,
+    /// Denied calls of the log that the role would still deny.
+    pub denied: u64,
+}
+
+/// A call or check that the role would have refused.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Missing {
+    /// In words: `get pods`, `create configmaps`.
+    pub permission: String,
+    /// What is asked.
+    pub request: Request,
+    /// How often it was called; 0 for a check behind a call.
+    pub count: u64,
+    /// Why it is needed, for a check behind a call.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub reason: String,
+    /// Where the log shows it.
+    pub samples: Vec<Sample>,
+}
+
+/// An entry that nothing asks for.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Leftover {
+    /// Where it holds.
+    pub scope: Scope,
+    /// One verb on one resource or URL.
+    pub rule: Rule,
+}
+
+/// Checks the rules against what `user` did; `minor` is the Kubernetes minor, such as `1.36`.
+pub fn verify(rules: &[(Scope, Rule)], user: &str, subject: &str, usage: &Usage, minor: &str) -> Verification {
+    let activity = Activity::of(usage, user, minor);
+    let defaults = crate::api::builtin::authenticated_rules(minor);
+    let allowed = |request: &Request| {
+        is_default(&defaults, request)
+            || rules.iter().any(|(scope, rule)| scope.reaches(request.namespace()) && rule.allows(request))
+    };
+    let mut answer = Verification {
+        subject: subject.to_owned(),
+        checked: 0,
+        calls: 0,
+        missing: Vec::new(),
+        leftover: Vec::new(),
+        denied: 0,
+    };
+    for call in activity.allowed() {
+        answer.checked += 1;
+        answer.calls += call.count;
+        if !allowed(&call.request) {
+            answer.missing.push(Missing {
+                permission: describe(&call.request),
+                request: call.request.clone(),
+                count: call.count,
+                reason: String::new(),
+                samples: call.samples.clone(),
+            });
+        }
+    }
+    for need in activity.needs.iter().filter(|need| need.kind == NeedKind::Hidden && !allowed(&need.request)) {
+        answer.missing.push(Missing {
+            permission: describe(&need.request),
+            request: need.request.clone(),
+            count: 0,
+            reason: need.reason.clone(),
+            samples: Vec::new(),
+        });
+    }
+    let denied = activity.calls.iter().filter(|call| call.decision == Decision::Denied);
+    answer.denied = denied.filter(|call| !allowed(&call.request)).map(|call| call.count).sum();
+    answer.leftover = leftover(rules, &activity);
+    answer
+}
+
+fn leftover(rules: &[(Scope, Rule)], activity: &Activity<'_>) -> Vec<Leftover> {
+    let asked = |scope: &Scope, rule: &Rule| {
+        let uses = activity.allowed().map(|call| &call.request);
+        let needs = activity.needs.iter().map(|need| &need.request);
+        uses.chain(needs).any(|request| scope.reaches(request.namespace()) && rule.allows(request))
+    };
+    let mut left = Vec::new();
+    for (scope, rule) in rules {
+        for single in singles(rule) {
+            let pair = single.verbs.first().and_then(|verb| sibling(verb));
+            let pair = pair.map(|verb| Rule { verbs: vec![verb.to_owned()], ..single.clone() });
+            if !asked(scope, &single) && !pair.is_some_and(|pair| asked(scope, &pair)) {
+                left.push(Leftover { scope: scope.clone(), rule: single });
+            }
+        }
+    }
+    left.sort();
+    left.dedup();
+    left
+}
+
+/// A rule as rules of one verb on one (group, resource) or one URL.
+pub fn singles(rule: &Rule) -> Vec<Rule> {
+    let mut singles = Vec::new();
+    for verb in &rule.verbs {
+        for group in &rule.api_groups {
+            for resource in &rule.resources {
+                singles.push(Rule {
+                    api_groups: vec![group.clone()],
+                    resources: vec![resource.clone()],
+                    resource_names: rule.resource_names.clone(),
+                    non_resource_urls: Vec::new(),
+                    verbs: vec![verb.clone()],
+                });
+            }
+        }
+        for url in &rule.non_resource_urls {
+            singles.push(Rule { non_resource_urls: vec![url.clone()], verbs: vec![verb.clone()], ..Rule::default() });
+        }
+    }
+    singles
+}

@@ -1,0 +1,177 @@
+//! The package border: which files belong together as one operator. Roles of the same name in different
+//! packages never merge.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Facts;
+
+/// The namespace of objects that name none, when the package does not tell either.
+pub const PLACEHOLDER_NAMESPACE: &str = "default-of-package";
+
+/// The facts of one operator.
+#[derive(Debug, Clone, Default)]
+pub struct Package {
+    /// The folder it came from; `.` for files that were given one by one.
+    pub name: String,
+    /// Its facts.
+    pub facts: Facts,
+    /// Namespace of namespaced objects that name none.
+    pub namespace: String,
+    /// How that namespace was chosen.
+    pub namespace_from: NamespaceFrom,
+    /// It holds a kustomization that was not built, so names may still change.
+    pub kustomized: bool,
+}
+
+/// How the namespace of a package was chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum NamespaceFrom {
+    /// Given by the user.
+    Flag,
+    /// The only one that its manifests name.
+    Manifests,
+    /// The only one in which the log shows accounts of these names.
+    Log,
+    /// Nothing tells: [`PLACEHOLDER_NAMESPACE`].
+    #[default]
+    Placeholder,
+}
+
+/// Splits the facts of files into packages.
+///
+/// A file given by itself belongs to the package `.`. A directory argument is one package, unless two or more
+/// of its top folders hold workloads of their own: then each top folder is one.
+pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> {
+    let roots: Vec<(&String, Vec<&str>)> =
+        arguments.iter().map(|argument| (argument, components(argument))).collect();
+    let mut placed = Vec::new();
+    for (path, facts) in files {
+        let parts = components(&path);
+        let root = roots
+            .iter()
+            .filter(|(_, root)| root.len() < parts.len() && parts.starts_with(root))
+            .max_by_key(|(_, root)| root.len());
+        let (root, top) = match root {
+            Some((argument, root)) => {
+                let inside = parts.get(root.len()..).unwrap_or_default();
+                let top = if inside.len() > 1 { inside.first().map(|top| (*top).to_owned()) } else { None };
+                (Some((*argument).clone()), top)
+            }
+            None => (None, None),
+        };
+        placed.push((root, top, path, facts));
+    }
+
+    let mut tops_with_workloads: BTreeMap<&Option<String>, BTreeSet<&str>> = BTreeMap::new();
+    for (root, top, _, facts) in &placed {
+        if let Some(top) = top
+            && !facts.workloads.is_empty()
+        {
+            tops_with_workloads.entry(root).or_default().insert(top);
+        }
+    }
+    let splits: BTreeSet<Option<String>> = tops_with_workloads
+        .into_iter()
+        .filter(|(_, tops)| tops.len() > 1)
+        .map(|(root, _)| root.clone())
+        .collect();
+
+    let mut packages: BTreeMap<String, Package> = BTreeMap::new();
+    for (root, top, path, facts) in placed {
+        let name = match (&root, top) {
+            (Some(argument), Some(top)) if splits.contains(&root) => join(argument, &top),
+            (Some(argument), _) => join(argument, ""),
+            (None, _) => ".".to_owned(),
+        };
+        let package =
+            packages.entry(name.clone()).or_insert_with(|| Package { name, ..Package::default() });
+        let file = path.rsplit('/').next().unwrap_or_default();
+        package.kustomized |= matches!(file, "kustomization.yaml" | "kustomization.yml" | "Kustomization");
+        package.facts.extend(facts);
+    }
+    packages.into_values().collect()
+}
+
+fn components(path: &str) -> Vec<&str> {
+    path.split('/').enumerate().filter(|(i, part)| (*i == 0 || !part.is_empty()) && *part != ".").map(|(_, p)| p).collect()
+}
+
+fn join(argument: &str, top: &str) -> String {
+    let parts: Vec<&str> = components(argument).into_iter().chain((!top.is_empty()).then_some(top)).collect();
+    if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
+}
+
+impl Facts {
+    /// Adds the facts of another source.
+    pub fn extend(&mut self, other: Self) {
+        self.roles.extend(other.roles);
+        self.bindings.extend(other.bindings);
+        self.accounts.extend(other.accounts);
+        self.namespaces.extend(other.namespaces);
+        self.crds.extend(other.crds);
+        self.workloads.extend(other.workloads);
+        self.objects.extend(other.objects);
+    }
+}
+
+impl Package {
+    /// Chooses the namespace of objects that name none: `flag`, else the only one that the manifests name, else
+    /// the only one in which `users` (user names of a log) has accounts that this package leaves without one.
+    pub fn choose_namespace(&mut self, flag: Option<&str>, users: &BTreeSet<&str>) {
+        let (namespace, from) = if let Some(flag) = flag {
+            (flag.to_owned(), NamespaceFrom::Flag)
+        } else if let Some(only) = only(self.named_namespaces()) {
+            (only, NamespaceFrom::Manifests)
+        } else if let Some(only) = only(self.namespaces_in_log(users)) {
+            (only, NamespaceFrom::Log)
+        } else {
+            (PLACEHOLDER_NAMESPACE.to_owned(), NamespaceFrom::Placeholder)
+        };
+        self.namespace = namespace;
+        self.namespace_from = from;
+    }
+
+    /// The namespace an object is in.
+    pub fn resolve<'a>(&'a self, namespace: Option<&'a crate::source::Spanned<String>>) -> &'a str {
+        namespace.map_or(self.namespace.as_str(), |namespace| namespace.as_str())
+    }
+
+    fn named_namespaces(&self) -> BTreeSet<String> {
+        let facts = &self.facts;
+        let objects = facts.roles.iter().filter_map(|role| role.namespace.as_ref());
+        let objects = objects.chain(facts.bindings.iter().filter_map(|binding| binding.namespace.as_ref()));
+        let objects = objects.chain(facts.accounts.iter().filter_map(|account| account.namespace.as_ref()));
+        let objects = objects.chain(facts.workloads.iter().filter_map(|workload| workload.namespace.as_ref()));
+        let subjects = facts.bindings.iter().flat_map(|binding| &binding.subjects);
+        let objects = objects.chain(subjects.filter_map(|subject| subject.namespace.as_ref()));
+        let named: BTreeSet<String> = objects.map(|namespace| namespace.value.clone()).collect();
+        if named.is_empty() {
+            return facts.namespaces.iter().map(|namespace| namespace.name.value.clone()).collect();
+        }
+        named
+    }
+
+    /// Namespaces in which the log shows accounts that this package names without a namespace.
+    fn namespaces_in_log(&self, users: &BTreeSet<&str>) -> BTreeSet<String> {
+        let facts = &self.facts;
+        let accounts = facts.accounts.iter().filter(|a| a.namespace.is_none()).map(|a| a.name.as_str());
+        let run_as = facts
+            .workloads
+            .iter()
+            .filter(|workload| workload.namespace.is_none())
+            .filter_map(|workload| workload.service_account.as_ref().map(|account| account.as_str()));
+        let bound = facts.bindings.iter().flat_map(|binding| &binding.subjects);
+        let bound = bound.filter(|subject| subject.namespace.is_none()).map(|subject| subject.name.as_str());
+        let names: BTreeSet<&str> = accounts.chain(run_as).chain(bound).collect();
+        users
+            .iter()
+            .filter_map(|user| user.strip_prefix("system:serviceaccount:")?.split_once(':'))
+            .filter(|(_, name)| names.contains(name))
+            .map(|(namespace, _)| namespace.to_owned())
+            .collect()
+    }
+}
+
+fn only(mut set: BTreeSet<String>) -> Option<String> {
+    if set.len() == 1 { set.pop_first() } else { None }
+}
