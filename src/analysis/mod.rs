@@ -24,7 +24,7 @@ pub use assessment::*;
 pub use minimal::{Names, Namespaces};
 pub use subjects::Selection;
 pub use verdict::describe;
-pub use verify::{Leftover, Missing, Verification, singles, verify};
+pub use verify::{Leftover, Missing, Verification, rules_for, singles, verify};
 
 /// What the analysis of a package works on.
 #[derive(Debug)]

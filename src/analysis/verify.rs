@@ -6,6 +6,8 @@ use serde::Serialize;
 use super::verdict::{describe, sibling};
 use super::{Activity, is_default};
 use crate::audit::{Decision, Sample, Usage};
+use crate::graph::{Graph, SubjectKey, binding_scope};
+use crate::manifest::Package;
 use crate::needs::NeedKind;
 use crate::rbac::{Request, Rule, Scope};
 
@@ -139,4 +141,18 @@ pub fn singles(rule: &Rule) -> Vec<Rule> {
         }
     }
     singles
+}
+
+/// The rules that the package gives a subject, with their scopes. Roles that nobody is bound to count as bound to
+/// it: a Role in its namespace, a ClusterRole everywhere.
+pub fn rules_for(package: &Package, graph: &Graph, subject: &SubjectKey) -> Vec<(Scope, Rule)> {
+    let mut held = graph.held_by(subject, |binding| match package.facts.bindings.get(binding) {
+        Some(binding) => binding_scope(binding.kind, package.resolve(binding.namespace.as_ref())),
+        None => Scope::Cluster,
+    });
+    for role in graph.unbound_roles() {
+        held.extend(graph.held_by_role(role.kind, &role.namespace, &role.name));
+    }
+    let rules = held.into_iter().flat_map(|held| held.entries.into_iter().map(move |e| (held.scope.clone(), e.rule.clone())));
+    rules.collect()
 }

@@ -1,0 +1,128 @@
+//! Arguments that several commands share.
+
+use std::str::FromStr;
+
+use clap::ValueEnum;
+
+use crate::analysis::{Names, Namespaces};
+use crate::finding::Severity;
+
+/// Where input comes from.
+#[derive(Debug, clap::Args)]
+pub(super) struct InputArgs {
+    /// Audit log, `-` for standard input, or a folder of logs; plain or gzip. Repeatable
+    #[arg(long, value_name = "LOG")]
+    pub(super) audit: Vec<String>,
+    /// Only this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable
+    #[arg(long, value_name = "SUBJECT")]
+    pub(super) subject: Vec<String>,
+    /// Namespace of objects that name none
+    #[arg(short, long, value_name = "NAMESPACE")]
+    pub(super) namespace: Option<String>,
+    /// Kubernetes minor to judge against
+    #[arg(long, value_name = "MINOR", default_value = crate::api::DEFAULT_MINOR)]
+    pub(super) kube_version: String,
+    /// Exit 3 when any part of the input could not be read
+    #[arg(long)]
+    pub(super) strict: bool,
+    /// No progress bar
+    #[arg(long)]
+    pub(super) no_progress: bool,
+}
+
+/// How the minimal role is cut.
+#[derive(Debug, Clone, Copy, clap::Args)]
+pub(super) struct RoleArgs {
+    /// Object names to pin in the role
+    #[arg(long, value_enum, default_value_t = NamesArg::Shipped)]
+    pub(super) names: NamesArg,
+    /// Scope of permissions that the shipped role holds cluster-wide
+    #[arg(long, value_enum, default_value_t = NamespacesArg::Keep)]
+    pub(super) namespaces: NamespacesArg,
+    /// Grant denied calls too
+    #[arg(long)]
+    pub(super) include_denied: bool,
+    /// Leave out grants that are kept only because the log could not have shown their use
+    #[arg(long)]
+    pub(super) drop_unexercised: bool,
+}
+
+/// Values of `--names`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum NamesArg {
+    /// Names that the shipped role has, and objects that the package itself ships or names
+    Shipped,
+    /// Every name seen, where names work
+    All,
+    /// No names
+    None,
+}
+
+impl From<NamesArg> for Names {
+    fn from(names: NamesArg) -> Self {
+        match names {
+            NamesArg::Shipped => Self::Shipped,
+            NamesArg::All => Self::All,
+            NamesArg::None => Self::None,
+        }
+    }
+}
+
+/// Values of `--namespaces`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum NamespacesArg {
+    /// Stay cluster-wide where calls touched other namespaces than the account's own
+    Keep,
+    /// Exactly the namespaces seen
+    Split,
+}
+
+impl From<NamespacesArg> for Namespaces {
+    fn from(namespaces: NamespacesArg) -> Self {
+        match namespaces {
+            NamespacesArg::Keep => Self::Keep,
+            NamespacesArg::Split => Self::Split,
+        }
+    }
+}
+
+/// Values of `--color`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// A severity, or never.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Threshold {
+    /// At or above this one.
+    At(Severity),
+    /// Never.
+    Never,
+}
+
+impl Threshold {
+    /// Whether a severity reaches the threshold.
+    pub(super) fn reached_by(self, severity: Severity) -> bool {
+        match self {
+            Self::At(threshold) => severity >= threshold,
+            Self::Never => false,
+        }
+    }
+}
+
+impl FromStr for Threshold {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "never" => Ok(Self::Never),
+            text => text.parse().map(Self::At).map_err(|error: String| format!("{error}, or never")),
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! The flow from paths to a report, shared by the commands.
+
+use std::collections::BTreeSet;
+
+use anyhow::{Result, bail};
+
+use super::Exit;
+use super::args::{InputArgs, RoleArgs};
+use super::output::Terminal;
+use crate::analysis::{self, Assessment, Context, Options};
+use crate::api::Table;
+use crate::audit::Usage;
+use crate::finding::{Finding, Severity};
+use crate::graph::{Graph, SubjectKey};
+use crate::input;
+use crate::manifest::{self, Facts, Package};
+use crate::report::{FileInput, FileState, Inputs, Report, Summary, Tool};
+use crate::source::{DiagnosticKind, SourceMap};
+
+/// What to read.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// Manifest files and folders.
+    pub paths: Vec<String>,
+    /// Audit logs.
+    pub audit: Vec<String>,
+    /// Namespace of objects that name none.
+    pub namespace: Option<String>,
+    /// Kubernetes minor, such as `1.36`.
+    pub kube_version: String,
+}
+
+impl Request {
+    pub(super) fn new(paths: &[String], args: &InputArgs) -> Self {
+        Self {
+            paths: paths.to_vec(),
+            audit: args.audit.clone(),
+            namespace: args.namespace.clone(),
+            kube_version: args.kube_version.clone(),
+        }
+    }
+}
+
+/// Everything that was read, ready to be judged.
+#[derive(Debug)]
+pub struct Loaded {
+    /// Texts of the manifests.
+    pub sources: SourceMap,
+    /// Packages with their facts.
+    pub packages: Vec<Package>,
+    /// The API table with the CRDs of the input.
+    pub table: Table,
+    /// Kubernetes minor judged against.
+    pub kube_version: String,
+    /// What the logs showed.
+    pub usage: Option<Usage>,
+    /// How the input was accounted for.
+    pub inputs: Inputs,
+}
+
+impl Loaded {
+    /// Reads everything; `progress` is told of bytes of the log as they are read.
+    pub fn read(request: &Request, progress: &mut dyn FnMut(u64)) -> Result<Self> {
+        let Some(mut table) = Table::for_minor(&request.kube_version) else {
+            bail!("no API table for Kubernetes {}; this build knows {}", request.kube_version, Table::minors().join(", "));
+        };
+        let usage = match request.audit.as_slice() {
+            [] => None,
+            logs => Some(input::read_logs(logs, progress)?),
+        };
+        let found = input::manifests(&request.paths)?;
+        let mut inputs = Inputs { other_files: found.other, logs: request.audit.clone(), ..Inputs::default() };
+        inputs.diagnostics.extend(found.diagnostics);
+        let mut files = Vec::new();
+        for file in found.files {
+            let Some(source) = file.source else {
+                inputs.documents_unreadable += 1;
+                inputs.files.push(FileInput { path: file.path, state: FileState::Unreadable });
+                continue;
+            };
+            let reading = manifest::read(&found.sources, source);
+            inputs.files.push(FileInput { path: file.path.clone(), state: state(&reading.documents) });
+            inputs.documents_read += reading.documents.read;
+            inputs.documents_empty += reading.documents.empty;
+            inputs.documents_unreadable += reading.documents.unreadable;
+            for (kind, count) in reading.documents.ignored {
+                *inputs.documents_ignored.entry(kind).or_default() += count;
+            }
+            inputs.diagnostics.extend(reading.diagnostics);
+            files.push((file.path, reading.facts));
+        }
+        if let Some(usage) = &usage {
+            inputs.diagnostics.extend(usage.diagnostics.iter().cloned());
+        }
+        for resource in files.iter().flat_map(|(_, facts): &(String, Facts)| &facts.crds) {
+            table.add_custom(&resource.resource);
+        }
+        let mut packages = manifest::package::split(&request.paths, files);
+        let users: BTreeSet<&str> =
+            usage.iter().flat_map(|usage| &usage.calls).map(|call| call.user.as_str()).collect();
+        for package in &mut packages {
+            package.choose_namespace(request.namespace.as_deref(), &users);
+        }
+        if packages.is_empty() && usage.is_some() {
+            packages.push(Package { name: ".".to_owned(), ..Package::default() });
+        }
+        Ok(Self { sources: found.sources, packages, table, kube_version: request.kube_version.clone(), usage, inputs })
+    }
+
+    /// Assesses the subjects of every package. A subject asked for is assessed where something is known of it.
+    pub fn assess(&self, options: &Options) -> Vec<Assessment> {
+        let mut assessments = Vec::new();
+        for package in &self.packages {
+            let graph = Graph::build(package, &self.kube_version);
+            assessments.extend(analysis::assess(&Context {
+                package,
+                graph: &graph,
+                sources: &self.sources,
+                table: &self.table,
+                minor: &self.kube_version,
+                usage: self.usage.as_ref(),
+                options,
+            }));
+        }
+        if !options.subjects.is_empty() && self.packages.len() > 1 {
+            let known = |a: &Assessment| !a.grants.is_empty() || !a.workloads.is_empty() || a.account.is_some();
+            let somewhere: BTreeSet<String> =
+                assessments.iter().filter(|a| known(a)).map(|a| a.subject.name.clone()).collect();
+            let mut first = BTreeSet::new();
+            assessments.retain(|a| known(a) || (!somewhere.contains(&a.subject.name) && first.insert(a.subject.name.clone())));
+        }
+        assessments.sort_by(|a, b| (&a.package, &a.subject).cmp(&(&b.package, &b.subject)));
+        assessments
+    }
+
+    /// The report, findings below `min_severity` hidden.
+    pub fn report(&self, assessments: Vec<Assessment>, findings: Vec<Finding>, min_severity: Severity) -> Report {
+        let all = findings.len();
+        let findings: Vec<Finding> = findings.into_iter().filter(|finding| finding.severity >= min_severity).collect();
+        let mut summary = Summary { hidden: (all - findings.len()) as u64, ..Summary::default() };
+        for finding in &findings {
+            *summary.findings.entry(finding.severity).or_default() += 1;
+        }
+        Report {
+            schema: "rolecall/v0".to_owned(),
+            tool: Tool { name: "rolecall".to_owned(), version: env!("CARGO_PKG_VERSION").to_owned() },
+            kube_version: self.kube_version.clone(),
+            inputs: self.inputs.clone(),
+            assessments,
+            findings,
+            summary,
+        }
+    }
+
+    /// Service accounts that the log shows, as `NAMESPACE/NAME`.
+    pub fn accounts_in_log(&self) -> Vec<String> {
+        let calls = self.usage.iter().flat_map(|usage| &usage.calls);
+        let accounts: BTreeSet<SubjectKey> = calls.filter_map(|call| SubjectKey::from_user(&call.user)).collect();
+        accounts.iter().map(ToString::to_string).collect()
+    }
+
+    /// Whether anything was read, and all of it; says on standard error what was not.
+    pub(super) fn completeness(&self, strict: bool, terminal: &Terminal) -> Exit {
+        let lost: Vec<_> =
+            self.inputs.diagnostics.iter().filter(|d| d.kind == DiagnosticKind::Unreadable).collect();
+        const SHOWN: usize = 10;
+        for diagnostic in lost.iter().take(SHOWN) {
+            let place = &diagnostic.location;
+            terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));
+        }
+        if lost.len() > SHOWN {
+            terminal.note(&format!("{} more unreadable parts; --output json lists them all", lost.len() - SHOWN));
+        }
+        let no_events = self.usage.as_ref().is_some_and(|usage| usage.quality.events == 0);
+        if no_events {
+            terminal.error("the log holds no audit event (audit.k8s.io, one JSON object a line)");
+        }
+        let nothing = self.inputs.documents_read == 0 && self.usage.is_none();
+        if nothing {
+            terminal.error("no Kubernetes object was found to read");
+        }
+        if no_events || nothing || (strict && !lost.is_empty()) { Exit::Incomplete } else { Exit::Clean }
+    }
+}
+
+pub(super) fn options(input: &InputArgs, role: RoleArgs) -> Options {
+    Options {
+        subjects: input.subject.clone(),
+        namespaces: role.namespaces.into(),
+        names: role.names.into(),
+        drop_unexercised: role.drop_unexercised,
+        include_denied: role.include_denied,
+    }
+}
+
+fn state(documents: &manifest::DocumentCounts) -> FileState {
+    match (documents.read, documents.unreadable) {
+        (0, 0) => FileState::Ignored,
+        (0, _) => FileState::Unreadable,
+        _ => FileState::Read,
+    }
+}

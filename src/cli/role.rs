@@ -1,0 +1,76 @@
+//! `rolecall role`: the smallest Role as YAML on standard output.
+
+use anyhow::{Result, bail};
+
+use super::args::{InputArgs, RoleArgs};
+use super::output::Terminal;
+use super::pipeline::{self, Loaded, Request};
+use super::progress::Progress;
+use super::Exit;
+use crate::analysis::Assessment;
+use crate::rewrite::role_yaml;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Manifests of the operator; without them the role is what the log alone shows
+    #[arg(value_name = "MANIFESTS")]
+    paths: Vec<String>,
+    #[command(flatten)]
+    input: InputArgs,
+    #[command(flatten)]
+    role: RoleArgs,
+}
+
+pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    if args.input.audit.is_empty() {
+        bail!("a role is cut from observed calls: --audit LOG is missing");
+    }
+    if args.paths.is_empty() && args.input.subject.is_empty() {
+        bail!("without manifests, --subject NAMESPACE/NAME must say whose role it is");
+    }
+    let progress = Progress::new(terminal, !args.input.no_progress);
+    let loaded = Loaded::read(&Request::new(&args.paths, &args.input), &mut |bytes| progress.add(bytes))?;
+    progress.finish();
+    let incomplete = loaded.completeness(args.input.strict, terminal);
+    let mut assessments = loaded.assess(&pipeline::options(&args.input, args.role));
+    assessments.retain(|assessment| !assessment.subject.unbound);
+    let wanted = choose(&assessments, &args.input.subject)?;
+    for note in &wanted.notes {
+        terminal.note(note);
+    }
+    let Some(minimal) = &wanted.minimal else {
+        terminal.error(&no_calls(&loaded, wanted));
+        return Ok(Exit::Incomplete);
+    };
+    terminal.result(&role_yaml::render(wanted, minimal))?;
+    Ok(incomplete)
+}
+
+/// The one subject to write a role for. A subject asked for may be assessed in several packages: the one that
+/// knows most of it is taken.
+fn choose<'a>(assessments: &'a [Assessment], asked: &[String]) -> Result<&'a Assessment> {
+    let mut subjects: Vec<&str> = assessments.iter().map(|assessment| assessment.subject.name.as_str()).collect();
+    subjects.sort_unstable();
+    subjects.dedup();
+    if subjects.len() > 1 {
+        let what = if asked.is_empty() { "--subject must say which of these" } else { "one --subject at a time, not" };
+        bail!("{what}: {}", subjects.join(", "));
+    }
+    match assessments.iter().max_by_key(|assessment| assessment.grants.len()) {
+        Some(assessment) => Ok(assessment),
+        None => bail!("the manifests name no service account: --subject NAMESPACE/NAME must say whose role it is"),
+    }
+}
+
+/// Why there is no role, and whom the log shows instead.
+pub(super) fn no_calls(loaded: &Loaded, assessment: &Assessment) -> String {
+    let mut accounts = loaded.accounts_in_log();
+    let more = accounts.len().saturating_sub(10);
+    accounts.truncate(10);
+    let others = match (accounts.is_empty(), more) {
+        (true, _) => "no service account at all".to_owned(),
+        (false, 0) => accounts.join(", "),
+        (false, more) => format!("{}, and {more} more", accounts.join(", ")),
+    };
+    format!("the log has no event of {}; it shows {others}", assessment.subject.name)
+}

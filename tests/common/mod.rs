@@ -1,0 +1,92 @@
+//! What several tests share: the folder of real inputs beside the repository, and the pipeline.
+
+#![allow(dead_code, reason = "each test binary uses its own part")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use rolecall::analysis::{Assessment, Options};
+use rolecall::api::DEFAULT_MINOR;
+use rolecall::cli::pipeline::{Loaded, Request};
+
+/// `../shared/PATH`, or `None` with a printed reason when it is absent.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let full = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared").join(path);
+    if full.exists() {
+        return Some(full);
+    }
+    println!("skipped: ../shared/{path} is absent (real inputs that are not part of this repository)");
+    None
+}
+
+/// Sorted entries of a folder.
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
+    let mut entries: Vec<PathBuf> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    entries.sort();
+    entries
+}
+
+pub fn text(path: &Path) -> String {
+    path.to_str().unwrap().to_owned()
+}
+
+pub fn load(paths: &[String], audit: &[String]) -> Loaded {
+    let request = Request {
+        paths: paths.to_vec(),
+        audit: audit.to_vec(),
+        namespace: None,
+        kube_version: DEFAULT_MINOR.to_owned(),
+    };
+    Loaded::read(&request, &mut |_| {}).unwrap()
+}
+
+/// The one assessment of a subject.
+pub fn assess(loaded: &Loaded, subject: &str, options: Options) -> Assessment {
+    let options = Options { subjects: vec![subject.to_owned()], ..options };
+    let assessments = loaded.assess(&options);
+    assert_eq!(assessments.len(), 1, "{subject} has one assessment");
+    assessments.into_iter().next().unwrap()
+}
+
+/// A recorded run of an operator.
+pub struct Run {
+    pub operator: String,
+    pub name: String,
+    pub manifests: PathBuf,
+    pub log: PathBuf,
+    /// `runs/RUN.json`.
+    pub facts: serde_json::Value,
+}
+
+impl Run {
+    /// `NAMESPACE/NAME` of the accounts under observation.
+    pub fn subjects(&self) -> Vec<String> {
+        let subjects = self.facts["subjects"].as_array().unwrap().iter();
+        subjects
+            .map(|user| {
+                let user = user.as_str().unwrap().strip_prefix("system:serviceaccount:").unwrap();
+                user.replacen(':', "/", 1)
+            })
+            .collect()
+    }
+}
+
+/// Every run with a log, in order.
+pub fn runs(recorded: &Path) -> Vec<Run> {
+    let mut runs = Vec::new();
+    for operator in entries(recorded).into_iter().filter(|path| path.is_dir()) {
+        for log in entries(&operator) {
+            let file = log.file_name().unwrap().to_str().unwrap();
+            let Some(name) = file.strip_prefix("audit-").and_then(|rest| rest.strip_suffix(".log.gz")) else { continue };
+            let facts = fs::read_to_string(operator.join(format!("runs/{name}.json"))).unwrap();
+            runs.push(Run {
+                operator: operator.file_name().unwrap().to_str().unwrap().to_owned(),
+                name: name.to_owned(),
+                manifests: operator.join("manifests"),
+                log: log.clone(),
+                facts: serde_json::from_str(&facts).unwrap(),
+            });
+        }
+    }
+    runs
+}

@@ -1,0 +1,198 @@
+//! Real operators, recorded on a real API server: what was used, what was not, and whether the generated role
+//! suffices. The recordings lie outside the repository.
+
+mod common;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use common::{Run, assess, load, runs, shared, text};
+use rolecall::analysis::{Assessment, Basis, CallVerdict, MinimalRole, Names, Options, rules_for, singles, verify};
+use rolecall::api::DEFAULT_MINOR;
+use rolecall::audit::Usage;
+use rolecall::graph::{Graph, SubjectKey};
+use rolecall::rbac::{PermissionSet, Rule, Scope};
+use rolecall::rewrite::role_yaml;
+
+/// (apiGroup/resource/verb) of grants that no authorized call of the run matched.
+fn unused_triples(assessment: &Assessment) -> BTreeMap<String, bool> {
+    let mut triples: BTreeMap<String, bool> = BTreeMap::new();
+    for grant in assessment.grants.iter().filter(|grant| grant.places.is_some() && grant.rule.non_resource_urls.is_empty()) {
+        let triple = format!("{}/{}/{}", grant.rule.api_groups[0], grant.rule.resources[0], grant.rule.verbs[0]);
+        *triples.entry(triple).or_insert(true) &= grant.calls == 0;
+    }
+    triples
+}
+
+/// Why our unused triples may differ from those counted by the simple program of the recordings, which ignores
+/// scope and names, takes wildcards literally and counts denied calls as calls.
+fn explain(triple: &str, assessments: &[Assessment]) -> Option<&'static str> {
+    if triple.contains('*') {
+        return Some("a wildcard: it counts wildcards as unused unless literally called");
+    }
+    let calls = assessments.iter().flat_map(|assessment| &assessment.calls);
+    let same = calls.filter(|call| match &call.observed.request {
+        rolecall::rbac::Request::Resource(request) => {
+            triple == format!("{}/{}/{}", request.api_group, request.combined(), request.verb)
+        }
+        rolecall::rbac::Request::NonResource(_) => false,
+    });
+    let verdicts: BTreeSet<CallVerdict> = same.map(|call| call.verdict).collect();
+    match verdicts.iter().next() {
+        Some(_) if verdicts.contains(&CallVerdict::Covered) => {
+            Some("covered by a wildcard or by another role, this one is narrower by scope or name")
+        }
+        Some(CallVerdict::Denied) => Some("only denied calls: it counts them as calls"),
+        Some(CallVerdict::Default) => Some("every authenticated user may do it"),
+        Some(CallVerdict::Unexplained) => Some("called where this grant does not hold (scope, name or another subject's role)"),
+        Some(CallVerdict::Undecided) => Some("only undecided calls"),
+        _ => None,
+    }
+}
+
+#[test]
+fn unused_triples_equal_those_of_the_recordings() {
+    let Some(recorded) = shared("cases/recorded") else { return };
+    let (mut compared, mut equal, mut explained, mut strange) = (0, 0, BTreeMap::<&str, u64>::new(), Vec::new());
+    for run in runs(&recorded) {
+        let loaded = load(&[text(&run.manifests)], &[text(&run.log)]);
+        let assessments: Vec<Assessment> =
+            run.subjects().iter().map(|subject| assess(&loaded, subject, Options::default())).collect();
+        let mut ours: BTreeMap<String, bool> = BTreeMap::new();
+        for assessment in &assessments {
+            for (triple, unused) in unused_triples(assessment) {
+                *ours.entry(triple).or_insert(true) &= unused;
+            }
+        }
+        let theirs: BTreeSet<String> =
+            run.facts["unused_triples"].as_array().unwrap().iter().map(|t| t.as_str().unwrap().to_owned()).collect();
+        let unused: BTreeSet<String> = ours.iter().filter(|(_, unused)| **unused).map(|(triple, _)| triple.clone()).collect();
+        compared += 1;
+        if ours.is_empty() {
+            *explained.entry("no role in the manifests that this version reads (an OLM bundle)").or_default() += 1;
+            println!("{}/{}: no shipped role read; theirs has {} unused", run.operator, run.name, theirs.len());
+            continue;
+        }
+        if theirs == unused {
+            equal += 1;
+        }
+        for triple in theirs.symmetric_difference(&unused) {
+            match explain(triple, &assessments) {
+                Some(why) => *explained.entry(why).or_default() += 1,
+                None => strange.push(format!(
+                    "{}/{}: {triple} ({})",
+                    run.operator,
+                    run.name,
+                    if unused.contains(triple) { "unused here only" } else { "unused there only" }
+                )),
+            }
+        }
+        if run.operator == "external-snapshotter" && run.name == "default" {
+            assert_eq!(theirs, unused, "the run that must be equal");
+        }
+    }
+    println!("{compared} runs, {equal} equal; differences: {explained:#?}");
+    assert!(strange.is_empty(), "unexplained:\n{}", strange.join("\n"));
+}
+
+/// The rules of a written role, read back from its YAML as `verify --role` does.
+fn read_back(yaml: &str, subject: &str) -> Vec<(Scope, Rule)> {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("role.yaml");
+    fs::write(&file, yaml).unwrap();
+    let loaded = load(&[text(&file)], &[]);
+    assert!(loaded.inputs.diagnostics.is_empty(), "{:?}\n{yaml}", loaded.inputs.diagnostics);
+    let key = SubjectKey::parse(subject);
+    loaded
+        .packages
+        .iter()
+        .flat_map(|package| rules_for(package, &Graph::build(package, DEFAULT_MINOR), &key))
+        .collect()
+}
+
+fn of_minimal(minimal: &MinimalRole) -> Vec<(Scope, Rule, Basis)> {
+    let scopes = minimal.scopes.iter();
+    scopes.flat_map(|s| s.rules.iter().map(|r| (s.scope.clone(), r.rule.clone(), r.basis))).collect()
+}
+
+/// Removing any one entry (verb × resource × group, list and watch as one) that is there for a use must make
+/// `verify` name a call. Returns how many entries were tried.
+fn every_entry_is_needed(minimal: &MinimalRole, subject: &str, usage: &Usage, what: &str) -> u64 {
+    let key = SubjectKey::parse(subject);
+    let rules = of_minimal(minimal);
+    let entries: Vec<(Scope, Rule)> = rules
+        .iter()
+        .filter(|(_, _, basis)| matches!(basis, Basis::Used | Basis::Unexplained))
+        .flat_map(|(scope, rule, _)| singles(rule).into_iter().map(|single| (scope.clone(), single)))
+        .collect();
+    let all: Vec<(Scope, Rule)> = rules
+        .iter()
+        .flat_map(|(scope, rule, _)| singles(rule).into_iter().map(|single| (scope.clone(), single)))
+        .collect();
+    for (scope, entry) in &entries {
+        let list_or_watch = |verb: &str| verb == "list" || verb == "watch";
+        let pair = list_or_watch(&entry.verbs[0]);
+        let rest: Vec<(Scope, Rule)> = all
+            .iter()
+            .filter(|(other_scope, other)| {
+                let same = other.api_groups == entry.api_groups
+                    && other.resources == entry.resources
+                    && other.non_resource_urls == entry.non_resource_urls
+                    && (other.verbs == entry.verbs || (pair && list_or_watch(&other.verbs[0])));
+                !(same && (other_scope == scope) && (pair || other.resource_names == entry.resource_names))
+            })
+            .cloned()
+            .collect();
+        let answer = verify(&rest, &key.user(), subject, usage, DEFAULT_MINOR);
+        assert!(!answer.missing.is_empty(), "{what}: without {entry:?} in {scope} nothing is missing");
+    }
+    entries.len() as u64
+}
+
+/// The role never grants more than the shipped ones do, additions left out.
+fn no_wider_than_shipped(minimal: &MinimalRole, assessment: &Assessment, what: &str) {
+    for scoped in &minimal.scopes {
+        let granted: Vec<&Rule> = assessment
+            .grants
+            .iter()
+            .filter(|grant| grant.scope == Scope::Cluster || grant.scope == scoped.scope)
+            .map(|grant| &grant.rule)
+            .collect();
+        let granted = PermissionSet::from_rules(granted);
+        let ours = scoped.rules.iter().filter(|rule| rule.basis != Basis::Unexplained).map(|rule| &rule.rule);
+        let wider = PermissionSet::from_rules(ours).subtract(&granted);
+        assert!(wider.is_empty(), "{what}: {} is wider than shipped by {wider:?}", scoped.scope);
+    }
+}
+
+#[test]
+fn the_generated_role_allows_every_authorised_call_and_not_more_than_needed() {
+    let Some(recorded) = shared("cases/recorded") else { return };
+    let (mut roles, mut entries) = (0, 0);
+    for run in runs(&recorded) {
+        let Run { operator, name, .. } = &run;
+        for manifests in [vec![text(&run.manifests)], vec![]] {
+            let loaded = load(&manifests, &[text(&run.log)]);
+            let usage = loaded.usage.as_ref().unwrap();
+            for subject in run.subjects() {
+                for names in [Names::Shipped, Names::All] {
+                    let what = format!("{operator}/{name} {subject} manifests={} {names:?}", !manifests.is_empty());
+                    let assessment = assess(&loaded, &subject, Options { names, ..Options::default() });
+                    let Some(minimal) = &assessment.minimal else { panic!("{what}: no role") };
+                    let yaml = role_yaml::render(&assessment, minimal);
+                    let rules = read_back(&yaml, &subject);
+                    let key = SubjectKey::parse(&subject);
+                    let answer = verify(&rules, &key.user(), &subject, usage, DEFAULT_MINOR);
+                    assert!(answer.checked > 0, "{what}: nothing checked");
+                    assert!(answer.missing.is_empty(), "{what}: {:#?}\n{yaml}", answer.missing);
+                    if !manifests.is_empty() {
+                        no_wider_than_shipped(minimal, &assessment, &what);
+                    }
+                    roles += 1;
+                    entries += every_entry_is_needed(minimal, &subject, usage, &what);
+                }
+            }
+        }
+    }
+    println!("{roles} roles verified, {entries} entries removed one at a time");
+}
