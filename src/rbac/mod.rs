@@ -5,6 +5,8 @@ pub mod cover;
 mod request;
 mod rule;
 mod scope;
+mod total;
+mod urls;
 pub mod set;
 
 pub use request::{NonResourceRequest, Request, ResourceRequest};

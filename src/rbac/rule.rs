@@ -4,7 +4,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::Request;
+use super::{Request, ResourceRequest};
 
 /// A `rbac.authorization.k8s.io/v1` PolicyRule without positions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
@@ -29,7 +29,42 @@ pub struct Rule {
 impl Rule {
     /// Whether this rule allows the request, scope aside (Kubernetes `RuleAllows`).
     pub fn allows(&self, request: &Request) -> bool {
-        let _ = request;
-        unimplemented!()
+        match request {
+            Request::Resource(request) => {
+                matches(&self.verbs, &request.verb)
+                    && matches(&self.api_groups, &request.api_group)
+                    && self.resources.iter().any(|rule| resource_matches(rule, request))
+                    && (self.resource_names.is_empty() || self.resource_names.contains(&request.name))
+            }
+            Request::NonResource(request) => {
+                matches(&self.verbs, &request.verb)
+                    && self.non_resource_urls.iter().any(|rule| url_matches(rule, &request.path))
+            }
+        }
     }
 }
+
+/// `VerbMatches`, `APIGroupMatches`: exact or `*`.
+fn matches(rules: &[String], asked: &str) -> bool {
+    rules.iter().any(|rule| rule == "*" || rule == asked)
+}
+
+/// `ResourceMatches`: `*`, the exact `resource[/subresource]`, or `*/subresource`. `pods/*` is no wildcard.
+fn resource_matches(rule: &str, asked: &ResourceRequest) -> bool {
+    if rule == "*" {
+        return true;
+    }
+    if asked.subresource.is_empty() {
+        return rule == asked.resource;
+    }
+    let of_any = rule.strip_prefix("*/") == Some(asked.subresource.as_str());
+    of_any || rule.strip_suffix(asked.subresource.as_str()).and_then(|rule| rule.strip_suffix('/')) == Some(&asked.resource)
+}
+
+/// `NonResourceURLMatches`: `*`, exact, or a prefix before trailing `*`.
+fn url_matches(rule: &str, asked: &str) -> bool {
+    rule == "*" || rule == asked || (rule.ends_with('*') && asked.starts_with(rule.trim_end_matches('*')))
+}
+
+#[cfg(test)]
+mod tests;
