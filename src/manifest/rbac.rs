@@ -1,0 +1,110 @@
+//! Roles and bindings.
+
+use super::fields::{Fields, Metadata};
+use super::{Binding, BindingKind, Facts, Known, LabelSelector, PolicyRule, Role, RoleKind, Subject, SubjectKind};
+use crate::source::yaml::Node;
+
+pub(super) fn role(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, facts: &mut Facts) -> Known {
+    let Some(name) = metadata.name else { return Known::Patch };
+    if is_patch(fields) {
+        return Known::Patch;
+    }
+    let kind = if kind == "ClusterRole" { RoleKind::ClusterRole } else { RoleKind::Role };
+    let aggregation = match fields.node().get("aggregationRule") {
+        Some(node) if kind == RoleKind::ClusterRole => Some(selectors(fields, node)),
+        _ => None,
+    };
+    let rules = fields.mappings("rules").into_iter().map(|rule| policy_rule(fields, rule)).collect();
+    facts.roles.push(Role {
+        kind,
+        namespace: metadata.namespace.filter(|_| kind == RoleKind::Role),
+        name,
+        labels: metadata.labels,
+        aggregation,
+        rules,
+        span: fields.span(),
+    });
+    Known::Read
+}
+
+fn policy_rule<'a>(fields: &mut Fields<'a>, rule: Node<'a>) -> PolicyRule {
+    fields.within(rule, |rule| PolicyRule {
+        span: rule.span(),
+        verbs: rule.texts("verbs"),
+        api_groups: rule.texts("apiGroups"),
+        resources: rule.texts("resources"),
+        resource_names: rule.texts("resourceNames"),
+        non_resource_urls: rule.texts("nonResourceURLs"),
+    })
+}
+
+fn selectors<'a>(fields: &mut Fields<'a>, aggregation: Node<'a>) -> Vec<LabelSelector> {
+    fields.within(aggregation, |aggregation| {
+        let selectors = aggregation.mappings("clusterRoleSelectors");
+        selectors.into_iter().map(|selector| aggregation.within(selector, label_selector)).collect()
+    })
+}
+
+fn label_selector(selector: &mut Fields<'_>) -> LabelSelector {
+    let match_labels = selector.text_map("matchLabels");
+    let expressions = selector.mappings("matchExpressions");
+    let match_expressions = expressions
+        .into_iter()
+        .filter_map(|expression| {
+            selector.within(expression, |expression| {
+                let values = expression.texts("values").into_iter().map(|value| value.value).collect();
+                Some((expression.text("key")?.value, expression.text("operator")?.value, values))
+            })
+        })
+        .collect();
+    LabelSelector { match_labels, match_expressions }
+}
+
+pub(super) fn binding(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, facts: &mut Facts) -> Known {
+    let role_ref = fields.node().get("roleRef");
+    let role = role_ref.and_then(|node| {
+        fields.within(node, |role_ref| Some((role_ref.text("name")?, role_ref.text("kind").map(|kind| kind.value))))
+    });
+    let (Some(name), Some((role_name, role_kind))) = (metadata.name, role) else { return Known::Patch };
+    if is_patch(fields) {
+        return Known::Patch;
+    }
+    let kind =
+        if kind == "ClusterRoleBinding" { BindingKind::ClusterRoleBinding } else { BindingKind::RoleBinding };
+    // OpenShift's own bindings name no kind; a cluster binding can only mean a ClusterRole.
+    let role_kind = match (role_kind.as_deref(), kind) {
+        (Some("Role"), _) | (None, BindingKind::RoleBinding) => RoleKind::Role,
+        _ => RoleKind::ClusterRole,
+    };
+    let subjects = fields.mappings("subjects").into_iter().filter_map(|node| subject(fields, node)).collect();
+    facts.bindings.push(Binding {
+        kind,
+        namespace: metadata.namespace.filter(|_| kind == BindingKind::RoleBinding),
+        name,
+        role_kind,
+        role_name,
+        subjects,
+        span: fields.span(),
+    });
+    Known::Read
+}
+
+fn subject<'a>(fields: &mut Fields<'a>, node: Node<'a>) -> Option<Subject> {
+    fields.within(node, |subject| {
+        let kind = match subject.text("kind")?.value.as_str() {
+            "ServiceAccount" => SubjectKind::ServiceAccount,
+            "User" | "SystemUser" => SubjectKind::User,
+            "Group" | "SystemGroup" => SubjectKind::Group,
+            other => {
+                subject.problems.push((subject.span(), format!("`{other}` is no kind of subject")));
+                return None;
+            }
+        };
+        Some(Subject { kind, name: subject.text("name")?, namespace: subject.text("namespace"), span: subject.span() })
+    })
+}
+
+/// A strategic-merge directive makes it a patch of an object that stands elsewhere.
+fn is_patch(fields: &Fields<'_>) -> bool {
+    fields.node().get("$patch").is_some()
+}
