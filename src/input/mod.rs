@@ -1,1 +1,11 @@
 //! Files, directories and standard input → texts and log readers: the only place that reads disk.
+
+mod discover;
+mod error;
+mod log;
+#[cfg(test)]
+mod tests;
+
+pub use discover::{Discovered, File, manifests};
+pub use error::Error;
+pub use log::read_logs;

@@ -1,0 +1,50 @@
+use std::fs;
+
+use super::*;
+
+fn folder(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, bytes).unwrap();
+    }
+    folder
+}
+
+#[test]
+fn directories_are_walked_and_everything_is_counted() {
+    let folder = folder(&[
+        ("a.yaml", b"a: 1"),
+        ("sub/b.yml", b"b: 1"),
+        ("sub/c.json", b"{}"),
+        ("sub/readme.md", b"x"),
+        ("Makefile", b"x"),
+        ("bin.yaml", b"a\0b"),
+        ("latin.yaml", b"a: \xe4"),
+        (".hidden/d.yaml", b"d: 1"),
+        ("skipped/e.yaml", b"e: 1"),
+        (".gitignore", b"skipped/\n"),
+        ("empty.yaml", b""),
+    ]);
+    let root = folder.path().to_str().unwrap().to_owned();
+    let found = manifests(&[root.clone(), format!("{root}/a.yaml")]).unwrap();
+    let paths: Vec<&str> = found.files.iter().map(|file| file.path.strip_prefix(&format!("{root}/")).unwrap()).collect();
+    assert_eq!(paths, ["a.yaml", "bin.yaml", "empty.yaml", "latin.yaml", "sub/b.yml", "sub/c.json"]);
+    assert_eq!(found.other.into_iter().collect::<Vec<_>>(), [("(none)".to_owned(), 1), ("md".to_owned(), 1)]);
+    let lost: Vec<&str> = found.diagnostics.iter().map(|lost| lost.message.as_str()).collect();
+    assert_eq!(lost, ["a binary file (it holds NUL bytes)", "not UTF-8 (byte 4)"]);
+}
+
+#[test]
+fn a_path_that_is_not_there_is_an_error() {
+    assert!(matches!(manifests(&["no/such/path".to_owned()]), Err(Error::Open { .. })));
+    assert!(matches!(read_logs(&["no/such/path".to_owned()], &mut |_| {}), Err(Error::Open { .. })));
+}
+
+#[test]
+fn files_are_read_whatever_their_name() {
+    let folder = folder(&[("role.txt", b"a: 1")]);
+    let found = manifests(&[folder.path().join("role.txt").to_str().unwrap().to_owned()]).unwrap();
+    assert_eq!(found.files.len(), 1);
+}
