@@ -23,6 +23,10 @@ pub(crate) fn at(line: u32, column: u32) -> Location {
     }
 }
 
+fn small(count: usize) -> u32 {
+    u32::try_from(count).unwrap()
+}
+
 fn place(kind: &str, namespace: &str, name: &str, line: u32) -> Place {
     Place {
         kind: kind.to_owned(),
@@ -62,7 +66,7 @@ pub(crate) fn bind(
     role: &str,
     role_state: RoleState,
 ) -> Assessment {
-    let line = 800 + 10 * assessment.bindings.len() as u32;
+    let line = 800 + 10 * small(assessment.bindings.len());
     let (kind, namespace) = match &scope {
         Scope::Cluster => ("ClusterRoleBinding", ""),
         Scope::Namespace(namespace) => ("RoleBinding", namespace.as_str()),
@@ -92,7 +96,7 @@ pub(crate) fn entry(
     verbs: &str,
 ) -> Assessment {
     let binding = assessment.bindings.len() - 1;
-    let line = 10 * (entry as u32 + 1);
+    let line = 10 * (small(entry) + 1);
     let shipped = assessment.bindings[binding].role_state == RoleState::Shipped;
     for (v, verb) in verbs.split(' ').enumerate() {
         for (g, group) in groups.split(' ').enumerate() {
@@ -111,9 +115,9 @@ pub(crate) fn entry(
                     verbs: vec![verb.to_owned()],
                 };
                 let places = GrantPlaces {
-                    verb: at(line + 2, 1 + v as u32),
-                    resource: at(line + 1, 1 + r as u32),
-                    group: Some(at(line, 1 + g as u32)),
+                    verb: at(line + 2, 1 + small(v)),
+                    resource: at(line + 1, 1 + small(r)),
+                    group: Some(at(line, 1 + small(g))),
                     entry: at(line, 0),
                 };
                 assessment.grants.push(Grant {
@@ -215,7 +219,7 @@ pub(crate) fn call(
 
 /// Runs one embedded rule.
 pub(crate) fn run(id: &str, assessment: &Assessment) -> Vec<Finding> {
-    super::run([doc(id)], std::slice::from_ref(assessment))
+    super::run_with([doc(id)], std::slice::from_ref(assessment))
 }
 
 pub(crate) fn doc(id: &str) -> &'static RuleDoc {

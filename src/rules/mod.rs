@@ -69,8 +69,13 @@ pub fn get(id_or_name: &str) -> Option<&'static RuleDoc> {
         .find(|doc| doc.id.eq_ignore_ascii_case(id_or_name) || doc.name == id_or_name)
 }
 
-/// Runs the rules over the assessments. Most severe first, then by path, line, rule and fingerprint.
-pub fn run<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[Assessment]) -> Vec<Finding> {
+/// Runs the embedded pack over the assessments.
+pub fn run(assessments: &[Assessment]) -> Vec<Finding> {
+    run_with(all(), assessments)
+}
+
+/// Runs these rules over the assessments. Most severe first, then by path, line, rule and fingerprint.
+pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[Assessment]) -> Vec<Finding> {
     let mut findings = Vec::new();
     for doc in docs {
         for assessment in assessments {

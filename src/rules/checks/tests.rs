@@ -216,7 +216,7 @@ fn what_another_subject_uses_of_the_same_role_is_said() {
     );
     let mut other = judged(mine.clone(), |_| Verdict::Used);
     other.subject.name = "op-ns/other".to_owned();
-    let findings = crate::rules::run([doc("RC181")], &[mine, other]);
+    let findings = crate::rules::run_with([doc("RC181")], &[mine, other]);
     assert_eq!(findings.len(), 1);
     assert!(
         findings[0]
