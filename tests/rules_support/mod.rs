@@ -1,3 +1,10 @@
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    unreachable_pub,
+    reason = "a test helper fails loudly"
+)]
+
 use rolecall::analysis::{
     Assessment, BindingPlace, Grant, GrantPlaces, Place, Points, RoleState, SubjectId, Verdict,
 };
@@ -6,8 +13,15 @@ use rolecall::source::Location;
 use serde_json::Value;
 
 /// One assessment of `op-ns/op` with every binding of the text, and one per role bound to nobody.
-pub fn assess(text: &str) -> Vec<Assessment> {
-    let docs: Vec<Value> = serde_saphyr::from_multiple(text).unwrap();
+/// `None` where the text holds more than plain objects.
+pub fn assess(text: &str) -> Option<Vec<Assessment>> {
+    let docs: Vec<Value> = serde_saphyr::from_multiple(text).ok()?;
+    if !docs
+        .iter()
+        .all(|doc| doc["kind"].is_string() && doc["kind"] != "List" && doc["kind"] != "ClusterServiceVersion")
+    {
+        return None;
+    }
     let of_kind = |kinds: [&str; 2]| {
         docs.iter()
             .filter(move |doc| kinds.contains(&kind(doc)))
@@ -67,7 +81,7 @@ pub fn assess(text: &str) -> Vec<Assessment> {
         );
         all.push(unbound);
     }
-    all
+    Some(all)
 }
 
 fn add(
@@ -89,7 +103,7 @@ fn add(
         via_group: None,
     });
     let Some(object) = object else { return };
-    for (entry, rule) in object["rules"].as_array().unwrap().iter().enumerate() {
+    for (entry, rule) in object["rules"].as_array().into_iter().flatten().enumerate() {
         let list = |key: &str| -> Vec<String> {
             rule[key]
                 .as_array()

@@ -119,7 +119,7 @@ fn the_chain_leads_from_the_workload_to_the_entry() {
     assert_eq!(finding.controls.first().map(String::as_str), Some("AC-6"));
     assert_eq!(
         finding.message,
-        "Every secret can be read: `list secrets` in the whole cluster"
+        "Secrets can be listed with their contents: `list secrets` in the whole cluster"
     );
 }
 

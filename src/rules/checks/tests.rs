@@ -114,6 +114,20 @@ fn without_wildcards_and_in_built_in_roles_no_wildcard_is_told() {
 }
 
 #[test]
+fn wildcards_on_urls_are_left_to_the_rule_on_urls() {
+    let mut urls = holding(Scope::Cluster, "core", "x", "*");
+    urls.grants[0].rule = crate::rbac::Rule {
+        non_resource_urls: vec!["*".to_owned()],
+        verbs: vec!["*".to_owned()],
+        ..crate::rbac::Rule::default()
+    };
+    for id in ["RC001", "RC017", "RC018", "RC020"] {
+        assert!(run(id, &urls).is_empty(), "{id}");
+    }
+    assert_eq!(run("RC029", &urls).len(), 1);
+}
+
+#[test]
 fn a_wildcard_on_the_own_api_group_is_information() {
     let own = run("RC017", &holding(Scope::Cluster, "example.com", "*", "*"));
     assert_eq!(

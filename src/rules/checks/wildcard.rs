@@ -1,4 +1,5 @@
 //! RC017, RC018, RC020: `*` as verb, resource or API group of a rule entry, with what was really used of it.
+//! URLs are left to RC029.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +13,19 @@ use crate::rules::entries::{self, Entry, shipped};
 
 pub(super) fn verb(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     tokens(input, doc, findings, LocationOf::Verb, |grant| {
-        entries::verb(grant) == "*"
+        entries::group(grant).is_some() && entries::verb(grant) == "*"
     });
 }
 
-/// `*` and `*/sub`, and the URL `*`.
+/// `*` and `*/sub`.
 pub(super) fn resource(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     tokens(input, doc, findings, LocationOf::Resource, |grant| {
-        let thing = entries::thing(grant);
+        let thing = grant
+            .rule
+            .resources
+            .first()
+            .map(String::as_str)
+            .unwrap_or_default();
         thing == "*" || thing.strip_prefix("*/").is_some_and(|sub| sub != "*")
     });
 }
