@@ -1,65 +1,18 @@
 //! Capability rules: what is held intersects what the rule looks for. One finding per rule, subject and scope
-//! class, at the most telling token. Pure matching on single-product grants, scope joined here.
+//! class, at the most telling token. What meets what is in `matching`; scopes are joined here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::document::{Match, Named, Pattern, RuleDoc};
-use super::draft::{Draft, calls_of, counted, label, some_of};
+use super::document::RuleDoc;
+use super::draft::{Draft, label};
 use super::entries::role_of;
+use super::evidence::{calls_of, counted, some_of};
+use super::matching::{intersects, resources_meet, same_or_star, urls_meet};
+use super::pattern::{Match, Named, Pattern};
 use crate::analysis::{Assessment, Grant, Verdict};
 use crate::finding::{Finding, LocationOf, Related, ScopeClass};
 use crate::rbac::{Rule, Scope};
 use crate::source::Location;
-
-/// Whether some permission is in both rules, scope aside. Kubernetes' exact matching: `*` is every resource with
-/// its subresources, `*/sub` that subresource of all, `pods/*` a literal; names narrow and have no wildcard.
-pub fn intersects(rule: &Rule, pattern: &Rule) -> bool {
-    let names = rule.resource_names.is_empty()
-        || pattern.resource_names.is_empty()
-        || rule
-            .resource_names
-            .iter()
-            .any(|name| pattern.resource_names.contains(name));
-    any(&rule.verbs, &pattern.verbs, same_or_star)
-        && ((names
-            && any(&rule.api_groups, &pattern.api_groups, same_or_star)
-            && any(&rule.resources, &pattern.resources, resources_meet))
-            || any(&rule.non_resource_urls, &pattern.non_resource_urls, urls_meet))
-}
-
-fn any(left: &[String], right: &[String], meet: fn(&str, &str) -> bool) -> bool {
-    left.iter().any(|a| right.iter().any(|b| meet(a, b)))
-}
-
-fn same_or_star(a: &str, b: &str) -> bool {
-    a == "*" || b == "*" || a == b
-}
-
-fn resources_meet(a: &str, b: &str) -> bool {
-    let sub = |text: &str| text.split_once('/').map(|(_, sub)| sub.to_owned());
-    let all_of_sub = |wide: &str, other: &str| {
-        wide.strip_prefix("*/")
-            .is_some_and(|own| sub(other).as_deref() == Some(own))
-    };
-    same_or_star(a, b) || all_of_sub(a, b) || all_of_sub(b, a)
-}
-
-fn urls_meet(a: &str, b: &str) -> bool {
-    // A trailing `*` is a prefix; `*` alone is the empty prefix.
-    match (
-        a.strip_suffix('*').map(trim_stars),
-        b.strip_suffix('*').map(trim_stars),
-    ) {
-        (Some(a), Some(b)) => a.starts_with(b) || b.starts_with(a),
-        (Some(prefix), None) => b.starts_with(prefix),
-        (None, Some(prefix)) => a.starts_with(prefix),
-        (None, None) => a == b,
-    }
-}
-
-fn trim_stars(text: &str) -> &str {
-    text.trim_end_matches('*')
-}
 
 /// A grant that a pattern meets.
 #[derive(Debug, Clone, Copy)]
@@ -83,42 +36,61 @@ pub(super) fn is_full(rule: &Rule) -> bool {
     star(&rule.verbs) && star(&rule.api_groups) && star(&rule.resources) && rule.resource_names.is_empty()
 }
 
+/// What is met in one scope.
+#[derive(Debug, Default)]
+struct Met<'a> {
+    any: Vec<Hit<'a>>,
+    all: Vec<Hit<'a>>,
+    graver: bool,
+}
+
 fn classes<'a>(assessment: &'a Assessment, matches: &'a Match) -> BTreeMap<ScopeClass, Vec<Hit<'a>>> {
-    let mut classes: BTreeMap<ScopeClass, Vec<Hit<'a>>> = BTreeMap::new();
+    let mut scopes: BTreeMap<&Scope, Met<'a>> = BTreeMap::new();
     let live = |grant: &&Grant| grant.verdict != Verdict::Dead && !is_full(&grant.rule);
-    let grants: Vec<&Grant> = assessment.grants.iter().filter(live).collect();
-    let hits = |patterns: &'a [Pattern]| -> Vec<Hit<'a>> {
-        let each = patterns
-            .iter()
-            .flat_map(|pattern| grants.iter().map(move |grant| Hit { grant, pattern }));
-        each.filter(|hit| hit.meets()).collect()
-    };
-    let (any, all, none) = (
-        hits(&matches.any_of),
-        hits(&matches.all_of),
-        hits(&matches.none_of),
-    );
-    let scopes: BTreeSet<&Scope> = any.iter().chain(&all).map(|hit| &hit.grant.scope).collect();
-    for scope in scopes {
-        let graver = none
-            .iter()
-            .any(|hit| hit.grant.rule.resource_names.is_empty() && hit.holds_in(scope));
-        if graver {
-            continue;
-        }
-        for hit in any.iter().filter(|hit| &hit.grant.scope == scope) {
+    for grant in assessment.grants.iter().filter(live) {
+        let hits = |patterns: &'a [Pattern]| {
+            let each = patterns.iter().map(move |pattern| Hit { grant, pattern });
+            each.filter(|hit| hit.meets()).collect::<Vec<_>>()
+        };
+        let met = scopes.entry(&grant.scope).or_default();
+        met.any.extend(hits(&matches.any_of));
+        met.all.extend(hits(&matches.all_of));
+        met.graver |= grant.rule.resource_names.is_empty() && !hits(&matches.none_of).is_empty();
+    }
+    let everywhere = scopes.remove(&Scope::Cluster).unwrap_or_default();
+    let mut classes: BTreeMap<ScopeClass, Vec<Hit<'a>>> = BTreeMap::new();
+    let mut add = |scope: &Scope, any: &[Hit<'a>], all: Vec<Hit<'a>>| {
+        for hit in any {
             classes.entry(hit.class(scope)).or_default().push(*hit);
         }
-        let joined: Vec<Hit<'a>> = all.iter().copied().filter(|hit| hit.holds_in(scope)).collect();
-        if let Some(class) = joint_class(&matches.all_of, &joined, scope) {
-            classes.entry(class).or_default().extend(joined);
+        let class = joint_class(&matches.all_of, &all, scope);
+        if let Some(class) = class {
+            classes.entry(class).or_default().extend(all);
         }
+        class
+    };
+    if everywhere.graver {
+        return BTreeMap::new();
+    }
+    let joint = add(&Scope::Cluster, &everywhere.any, everywhere.all.clone());
+    for (scope, met) in scopes.into_iter().filter(|(_, met)| !met.graver) {
+        // What the cluster-wide grants hold together, a namespace adds nothing to.
+        let adds = joint != Some(ScopeClass::Cluster) && !met.all.is_empty();
+        let all = if adds {
+            everywhere.all.iter().copied().chain(met.all).collect()
+        } else {
+            Vec::new()
+        };
+        add(scope, &met.any, all);
     }
     classes
 }
 
 /// The class in which every pattern is met: `named` when one of them is met only through names.
 fn joint_class(patterns: &[Pattern], hits: &[Hit<'_>], scope: &Scope) -> Option<ScopeClass> {
+    if patterns.is_empty() {
+        return None;
+    }
     let mut named = false;
     for pattern in patterns {
         let mut own = hits.iter().filter(|hit| hit.pattern == pattern).peekable();
@@ -152,10 +124,6 @@ impl Hit<'_> {
         } else {
             ScopeClass::Named
         }
-    }
-
-    fn holds_in(&self, scope: &Scope) -> bool {
-        self.grant.scope == Scope::Cluster || &self.grant.scope == scope
     }
 
     /// Wildcards that the grant meets the pattern through: the fewer, the more telling.

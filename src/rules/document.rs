@@ -4,9 +4,9 @@
 use serde::Deserialize;
 use thiserror::Error;
 
+use super::pattern::{Match, Pattern};
 use crate::controls::Framework;
 use crate::finding::{Confidence, ScopeClass, Severity};
-use crate::rbac::Rule;
 
 /// Headings that every body has, in this order.
 pub const SECTIONS: [&str; 4] = [
@@ -80,84 +80,6 @@ pub enum Kind {
     Capability,
     /// An analysis built into this binary, by the rule's id.
     Check,
-}
-
-/// What a capability rule looks for; exactly one of the two lists is given.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Match {
-    /// Any of these is enough.
-    #[serde(default)]
-    pub any_of: Vec<Pattern>,
-    /// All of these are needed, joined over the bindings of one subject within one scope.
-    #[serde(default)]
-    pub all_of: Vec<Pattern>,
-    /// Where one of these is held in the same scope, a graver rule speaks instead.
-    #[serde(default)]
-    pub none_of: Vec<Pattern>,
-}
-
-/// Permissions, one of which must intersect what is held.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-#[serde(from = "RawPattern")]
-pub struct Pattern {
-    /// The permissions as a rule.
-    pub rule: Rule,
-    /// Whether a grant that is limited to names counts.
-    pub named: Named,
-    /// Counts only where held cluster-wide (the resource is cluster-scoped).
-    pub cluster_only: bool,
-}
-
-/// Whether a grant that is limited to object names counts.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Named {
-    /// It counts, in class `named`.
-    #[default]
-    Any,
-    /// Only grants without names count.
-    Unnamed,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "camelCase")]
-struct RawPattern {
-    #[serde(default)]
-    api_groups: Vec<String>,
-    #[serde(default)]
-    resources: Vec<String>,
-    #[serde(default)]
-    resource_names: Vec<String>,
-    #[serde(default, rename = "nonResourceURLs")]
-    non_resource_urls: Vec<String>,
-    verbs: Vec<String>,
-    #[serde(default)]
-    named: Named,
-    scope: Option<OnlyScope>,
-}
-
-#[derive(Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum OnlyScope {
-    Cluster,
-}
-
-impl From<RawPattern> for Pattern {
-    fn from(raw: RawPattern) -> Self {
-        Self {
-            rule: Rule {
-                api_groups: raw.api_groups,
-                resources: raw.resources,
-                resource_names: raw.resource_names,
-                non_resource_urls: raw.non_resource_urls,
-                verbs: raw.verbs,
-            },
-            named: raw.named,
-            cluster_only: matches!(raw.scope, Some(OnlyScope::Cluster)),
-        }
-    }
 }
 
 /// Framework ids of a rule.
@@ -342,15 +264,6 @@ impl RuleDoc {
     }
 }
 
-impl Pattern {
-    fn is_whole(&self) -> bool {
-        let resources = !self.rule.api_groups.is_empty() && !self.rule.resources.is_empty();
-        let urls = !self.rule.non_resource_urls.is_empty();
-        let bare = self.rule.api_groups.is_empty() && self.rule.resources.is_empty();
-        !self.rule.verbs.is_empty() && if urls { bare } else { resources }
-    }
-}
-
 /// Front matter and body, line breaks as `\n`.
 fn split(text: &str) -> Option<(String, String)> {
     let text = text.replace("\r\n", "\n");
@@ -360,54 +273,4 @@ fn split(text: &str) -> Option<(String, String)> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const RULE: &str = "---\nid: RC900\nname: a-name\ntitle: A title\nseverity: {cluster: high, named: info}\nconfidence: high\nkind: capability\nmatch:\n  any_of:\n    - {apiGroups: [\"\"], resources: [pods], verbs: [create], scope: cluster}\ncontrols: {nist-800-53: [AC-6(1)], cis-controls-v8: [6.8]}\nsince: \"0.1.0\"\ntests: {fires: [a], quiet: [b]}\n---\n## What it means\nOne.\n\nTwo.\n## Why it matters for an operator\nx\n## When it is fine\nx\n## How to fix\nDo it.\n";
-
-    #[test]
-    fn a_document_parses_with_its_classes_controls_and_sections() {
-        let doc = RuleDoc::parse(RULE).unwrap();
-        let severities: Vec<_> = doc.severity.iter().collect();
-        assert_eq!(
-            severities,
-            [
-                (ScopeClass::Cluster, Severity::High),
-                (ScopeClass::Named, Severity::Info)
-            ]
-        );
-        assert_eq!(doc.controls.shown(), ["AC-6(1)", "CIS 6.8"]);
-        assert_eq!(doc.section("What it means"), "One.\n\nTwo.");
-        assert!(doc.matches.unwrap().any_of[0].cluster_only);
-        assert_eq!(
-            RuleDoc::parse(&RULE.replace('\n', "\r\n")).unwrap().body,
-            doc.body
-        );
-    }
-
-    #[test]
-    fn what_is_not_a_rule_is_refused() {
-        for (from, to) in [
-            ("---\nid", "id"),
-            ("title:", "titel:"),
-            ("title: A title", "title: A title\ntitle: B"),
-            ("high, named", "huge, named"),
-            ("verbs: [create]", "verbs: [create], verb: x"),
-            ("verbs: [create]", "verbs: []"),
-            ("resources: [pods]", "nonResourceURLs: [/x]"),
-            ("scope: cluster", "scope: namespace"),
-            ("id: RC900", "id: R900"),
-            ("name: a-name", "name: A name"),
-            ("kind: capability", "kind: check"),
-            ("quiet: [b]", "quiet: []"),
-            ("nist-800-53", "nist-800"),
-            ("## When it is fine\nx", "## When it is fine\n"),
-            ("## How to fix", "## How to mend"),
-            ("  any_of:", "  all_of: []\n  any_off:"),
-        ] {
-            let text = RULE.replacen(from, to, 1);
-            assert_ne!(text, RULE, "{from}");
-            assert!(RuleDoc::parse(&text).is_err(), "{from} → {to}");
-        }
-    }
-}
+mod tests;

@@ -1,11 +1,14 @@
 //! The rule pack: documents embedded from `rules/`, run over assessments, findings out. Capability rules match
-//! declaratively ([`capability`]); checks are functions by rule id ([`checks`]).
+//! declaratively (`capability`); checks are functions by rule id (`checks`).
 
-pub mod capability;
+mod capability;
 mod checks;
 mod document;
 mod draft;
 mod entries;
+mod evidence;
+mod matching;
+mod pattern;
 mod text;
 
 use std::collections::BTreeSet;
@@ -13,9 +16,8 @@ use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
 
-pub use document::{
-    Controls, InlineTests, Kind, Match, Named, Pattern, RuleDoc, RuleError, SECTIONS, Severities,
-};
+pub use document::{Controls, InlineTests, Kind, RuleDoc, RuleError, SECTIONS, Severities};
+pub use pattern::{Match, Named, Pattern};
 pub use text::index;
 
 use crate::analysis::Assessment;
@@ -77,11 +79,12 @@ pub fn run(assessments: &[Assessment]) -> Vec<Finding> {
 /// Runs these rules over the assessments. Most severe first, then by path, line, rule and fingerprint.
 pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[Assessment]) -> Vec<Finding> {
     let mut findings = Vec::new();
+    let uses = checks::Uses::of(assessments);
     for doc in docs {
         for assessment in assessments {
             let input = checks::Input {
                 assessment,
-                all: assessments,
+                uses: &uses,
             };
             match doc.kind {
                 Kind::Capability => capability::find(assessment, doc, &mut findings),

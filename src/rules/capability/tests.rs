@@ -3,62 +3,6 @@ use crate::analysis::RoleState;
 use crate::finding::Severity;
 use crate::rules::fixture::{bind, doc, entry, holding, in_ns, run, subject};
 
-fn rule(group: &str, resource: &str, verb: &str, names: &[&str]) -> Rule {
-    Rule {
-        api_groups: vec![group.to_owned()],
-        resources: vec![resource.to_owned()],
-        resource_names: names.iter().map(|name| (*name).to_owned()).collect(),
-        non_resource_urls: Vec::new(),
-        verbs: vec![verb.to_owned()],
-    }
-}
-
-fn meets(resource: &str, wanted: &str) -> bool {
-    intersects(
-        &rule("", resource, "create", &[]),
-        &rule("", wanted, "create", &[]),
-    )
-}
-
-#[test]
-fn resources_meet_as_kubernetes_matches_them() {
-    assert!(meets("*", "pods/exec"));
-    assert!(meets("*/exec", "pods/exec"));
-    assert!(!meets("*/exec", "pods"));
-    assert!(!meets("*/exec", "pods/exec2"));
-    assert!(!meets("pods", "pods/exec"));
-    assert!(!meets("pods/*", "pods/exec"));
-    assert!(!meets("pods/*", "pods"));
-    assert!(!meets("*/*", "pods/exec"));
-}
-
-#[test]
-fn verbs_groups_and_names_narrow() {
-    let wanted = rule("", "secrets", "get", &[]);
-    assert!(intersects(&rule("*", "secrets", "*", &["a"]), &wanted));
-    assert!(!intersects(&rule("apps", "secrets", "get", &[]), &wanted));
-    assert!(!intersects(&rule("", "secrets", "Get", &[]), &wanted));
-    assert!(!intersects(
-        &rule("", "secrets", "get", &["a"]),
-        &rule("", "secrets", "get", &["b"])
-    ));
-    // There is no wildcard in names.
-    assert!(!intersects(
-        &rule("", "secrets", "get", &["*"]),
-        &rule("", "secrets", "get", &["b"])
-    ));
-    assert!(!intersects(&Rule::default(), &wanted));
-}
-
-#[test]
-fn urls_meet_as_kubernetes_matches_them() {
-    assert!(urls_meet("*", "/logs/*"));
-    assert!(urls_meet("/logs/kubelet.log", "/logs/*"));
-    assert!(!urls_meet("/log", "/logs/*"));
-    assert!(urls_meet("/metrics", "/metrics"));
-    assert!(!urls_meet("/metrics", "/metrics/slis"));
-}
-
 #[test]
 fn the_class_is_that_of_the_binding_and_names_are_a_class_of_their_own() {
     for (scope, resource, severity) in [

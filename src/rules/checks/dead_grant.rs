@@ -7,8 +7,9 @@ use super::unused_permission::class;
 use crate::analysis::{Grant, Verdict};
 use crate::finding::{Finding, LocationOf};
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, label, some_of};
+use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, Mark, Slice, shipped, slices};
+use crate::rules::evidence::some_of;
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;

@@ -7,7 +7,8 @@ use crate::analysis::{Assessment, CallVerdict, JudgedCall, RoleState};
 use crate::finding::{Finding, LocationOf, Related, ScopeClass};
 use crate::rbac::Request;
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, counted, log_line, object, some_of};
+use crate::rules::draft::{Draft, log_line, object};
+use crate::rules::evidence::{counted, some_of};
 use crate::source::Location;
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {

@@ -6,8 +6,9 @@ use crate::finding::{Finding, LocationOf, ScopeClass};
 use crate::rbac::Scope;
 use crate::rules::capability::is_full;
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, calls_of, counted, label};
+use crate::rules::draft::{Draft, label};
 use crate::rules::entries::shipped;
+use crate::rules::evidence::{calls_of, counted};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;

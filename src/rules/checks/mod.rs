@@ -12,17 +12,60 @@ mod unused_entry;
 mod unused_permission;
 mod wildcard;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use super::document::RuleDoc;
-use crate::analysis::Assessment;
+use crate::analysis::{Assessment, Grant, Verdict};
 use crate::finding::Finding;
+use crate::source::Location;
 
 /// What a check looks at.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Input<'a> {
     /// The subject.
     pub(super) assessment: &'a Assessment,
-    /// Every subject of the run, for what others do with the same role.
-    pub(super) all: &'a [Assessment],
+    /// Who uses which tokens, over all subjects of the run.
+    pub(super) uses: &'a Uses<'a>,
+}
+
+/// Subjects that use or need a grant, by package and by the places of its verb and resource.
+#[derive(Debug, Default)]
+pub(super) struct Uses<'a>(BTreeMap<Tokens<'a>, BTreeSet<&'a str>>);
+
+type Tokens<'a> = (&'a str, &'a Location, &'a Location);
+
+impl<'a> Uses<'a> {
+    pub(super) fn of(assessments: &'a [Assessment]) -> Self {
+        let mut uses = Self::default();
+        for assessment in assessments {
+            let used = |grant: &&Grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed);
+            for grant in assessment.grants.iter().filter(used) {
+                if let Some(tokens) = tokens(assessment, grant) {
+                    uses.0.entry(tokens).or_default().insert(&assessment.subject.name);
+                }
+            }
+        }
+        uses
+    }
+
+    /// Other subjects that use one of the grants where it is written.
+    fn others(&self, assessment: &Assessment, grants: &[&Grant]) -> BTreeSet<&'a str> {
+        let found = grants
+            .iter()
+            .filter_map(|grant| self.0.get(&tokens(assessment, grant)?));
+        found
+            .flatten()
+            .copied()
+            .filter(|subject| *subject != assessment.subject.name)
+            .collect()
+    }
+}
+
+fn tokens<'a>(assessment: &'a Assessment, grant: &'a Grant) -> Option<Tokens<'a>> {
+    grant
+        .places
+        .as_ref()
+        .map(|places| (assessment.package.as_str(), &places.verb, &places.resource))
 }
 
 type Check = fn(&Input<'_>, &RuleDoc, &mut Vec<Finding>);

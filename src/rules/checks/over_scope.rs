@@ -7,8 +7,9 @@ use crate::analysis::{Assessment, Grant, JudgedCall, Verdict};
 use crate::finding::{Confidence, Finding, LocationOf, ScopeClass};
 use crate::rbac::Scope;
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, calls_of, counted, label};
+use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, Entry, shipped};
+use crate::rules::evidence::{calls_of, counted};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;

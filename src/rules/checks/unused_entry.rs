@@ -4,8 +4,9 @@ use super::Input;
 use super::unused_permission::{advice, class, mark, whole_roles};
 use crate::finding::{Finding, LocationOf};
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, counted, label, plural, some_of};
+use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, shipped, slices};
+use crate::rules::evidence::{counted, plural, some_of};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;

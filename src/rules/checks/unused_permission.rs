@@ -1,15 +1,15 @@
 //! RC181: verbs, resources and groups of a rule entry that the log could have shown and did not.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::Input;
 use crate::analysis::{Grant, RoleState, Verdict};
 use crate::finding::{Finding, LocationOf, ScopeClass};
 use crate::rbac::Scope;
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, counted, label, some_of};
+use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, Entry, Mark, Slice, role_of, shipped, slices};
-use crate::source::Location;
+use crate::rules::evidence::{counted, some_of};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
@@ -76,20 +76,7 @@ fn subject_of(slice: &Slice<'_>) -> String {
 
 /// The action, and a warning where another subject that holds the same tokens uses them.
 pub(super) fn advice(input: &Input<'_>, entry: &Entry<'_>, grants: &[&Grant], action: &str) -> String {
-    let mine: BTreeSet<(&Location, &Location)> = grants.iter().filter_map(|grant| tokens(grant)).collect();
-    let others = input.all.iter().filter(|other| {
-        other.package == input.assessment.package && other.subject != input.assessment.subject
-    });
-    let users: BTreeSet<&str> = others
-        .filter(|other| {
-            let used = other
-                .grants
-                .iter()
-                .filter(|grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed));
-            used.filter_map(tokens).any(|token| mine.contains(&token))
-        })
-        .map(|other| other.subject.name.as_str())
-        .collect();
+    let users = input.uses.others(input.assessment, grants);
     if users.is_empty() {
         return format!("{action}, or keep it and say why.");
     }
@@ -100,28 +87,23 @@ pub(super) fn advice(input: &Input<'_>, entry: &Entry<'_>, grants: &[&Grant], ac
     )
 }
 
-fn tokens(grant: &Grant) -> Option<(&Location, &Location)> {
-    grant
-        .places
-        .as_ref()
-        .map(|places| (&places.verb, &places.resource))
-}
-
 /// Roles that are nobody's to edit (built in): one finding a binding, in RC187 (`all`) where nothing of the role
 /// was used, else in RC181.
 pub(super) fn whole_roles(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>, all: bool) {
     let assessment = input.assessment;
-    for (index, binding) in assessment.bindings.iter().enumerate() {
+    let mut by_binding: BTreeMap<usize, Vec<&Grant>> = BTreeMap::new();
+    for grant in &assessment.grants {
+        by_binding.entry(grant.binding).or_default().push(grant);
+    }
+    for (index, grants) in by_binding {
+        let Some(binding) = assessment.bindings.get(index) else {
+            continue;
+        };
         // Of cluster-admin, RC003 says it all.
         let said = !all && binding.role.name == "cluster-admin";
         if binding.role_state != RoleState::BuiltIn || binding.via_group.is_some() || said {
             continue;
         }
-        let grants: Vec<&Grant> = assessment
-            .grants
-            .iter()
-            .filter(|grant| grant.binding == index)
-            .collect();
         let unused: Vec<&Grant> = grants
             .iter()
             .copied()

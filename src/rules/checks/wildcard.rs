@@ -8,8 +8,9 @@ use crate::analysis::{Assessment, Grant, Verdict};
 use crate::finding::{Finding, LocationOf, ScopeClass};
 use crate::rbac::Scope;
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, calls_of, counted, label, some_of};
+use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, Entry, shipped};
+use crate::rules::evidence::{calls_of, counted, some_of};
 
 pub(super) fn verb(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     tokens(input, doc, findings, LocationOf::Verb, |grant| {
