@@ -1,5 +1,7 @@
 //! A finding: one thing to look at, with its place, its chain, its evidence and its stable fingerprint.
 
+pub mod filter;
+pub mod fingerprint;
 mod severity;
 
 use schemars::JsonSchema;
@@ -60,6 +62,29 @@ pub enum ScopeClass {
     Namespace,
     /// Held on named objects only.
     Named,
+    /// Held on API groups that the package's own CRDs define, whatever the binding.
+    OwnGroup,
+}
+
+impl ScopeClass {
+    /// All, widest first.
+    pub const ALL: [Self; 4] = [Self::Cluster, Self::Namespace, Self::Named, Self::OwnGroup];
+
+    /// Kebab-case name, as in a SARIF rule id (`RC039/cluster`).
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Cluster => "cluster",
+            Self::Namespace => "namespace",
+            Self::Named => "named",
+            Self::OwnGroup => "own-group",
+        }
+    }
+}
+
+impl std::fmt::Display for ScopeClass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.as_str())
+    }
 }
 
 /// What the primary location of a finding covers.

@@ -1,0 +1,117 @@
+//! RC182: calls that the authorizer denied.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::Input;
+use crate::analysis::{Assessment, CallVerdict, JudgedCall, RoleState};
+use crate::finding::{Finding, LocationOf, Related, ScopeClass};
+use crate::rbac::Request;
+use crate::rules::document::RuleDoc;
+use crate::rules::draft::{Draft, log_line, object};
+use crate::rules::evidence::{counted, some_of};
+use crate::source::Location;
+
+pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
+    calls(input, doc, findings, CallVerdict::Denied);
+}
+
+/// One finding per permission (verb and resource, over namespaces and names) of the calls with this verdict.
+pub(super) fn calls(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>, verdict: CallVerdict) {
+    let assessment = input.assessment;
+    let mut by_permission: BTreeMap<String, Vec<&JudgedCall>> = BTreeMap::new();
+    for call in assessment.calls.iter().filter(|call| call.verdict == verdict) {
+        by_permission
+            .entry(crate::analysis::describe(&call.observed.request))
+            .or_default()
+            .push(call);
+    }
+    for (permission, calls) in by_permission {
+        findings.extend(finding(assessment, doc, permission, &calls));
+    }
+}
+
+fn finding(
+    assessment: &Assessment,
+    doc: &RuleDoc,
+    permission: String,
+    calls: &[&JudgedCall],
+) -> Option<Finding> {
+    let namespaces: BTreeSet<&str> = calls
+        .iter()
+        .map(|call| call.observed.request.namespace())
+        .collect();
+    let names: BTreeSet<&str> = calls
+        .iter()
+        .filter_map(|call| name(&call.observed.request))
+        .collect();
+    let class = if namespaces.contains("") {
+        ScopeClass::Cluster
+    } else {
+        ScopeClass::Namespace
+    };
+    let place = match class {
+        ScopeClass::Cluster => "at cluster scope".to_owned(),
+        _ => format!("in namespace {}", some_of(namespaces.iter().copied())),
+    };
+    let on = if names.is_empty() {
+        String::new()
+    } else {
+        format!(" on {}", some_of(names))
+    };
+    let count = calls.iter().map(|call| call.observed.count).sum();
+    let mut draft = Draft::new(
+        assessment,
+        class,
+        format!("{}: `{permission}`{on} {place}", doc.title),
+    );
+    draft.evidence = counted(assessment, count);
+    draft.related = samples(calls);
+    // With nothing of the subject in the input, the line of the log is the place.
+    let line = || {
+        draft
+            .related
+            .iter()
+            .find_map(|sample| sample.location.clone())
+            .map(|at| (at, LocationOf::LogLine))
+    };
+    draft.at = role_that_may_hold(assessment, &namespaces)
+        .or_else(|| object(assessment, None))
+        .or_else(line);
+    draft.permission = permission;
+    draft.finish(doc)
+}
+
+fn name(request: &Request) -> Option<&str> {
+    match request {
+        Request::Resource(request) if !request.name.is_empty() => Some(&request.name),
+        Request::Resource(_) | Request::NonResource(_) => None,
+    }
+}
+
+/// The first role of the input that grants where the calls were: where the missing entry would stand.
+fn role_that_may_hold(
+    assessment: &Assessment,
+    namespaces: &BTreeSet<&str>,
+) -> Option<(Location, LocationOf)> {
+    let shipped = assessment
+        .bindings
+        .iter()
+        .filter(|binding| binding.role_state == RoleState::Shipped);
+    let mut reaching = shipped.filter(|binding| {
+        namespaces
+            .iter()
+            .all(|namespace| binding.scope.reaches(namespace))
+    });
+    let location = reaching.find_map(|binding| binding.role.location.clone())?;
+    Some((location, LocationOf::Name))
+}
+
+fn samples(calls: &[&JudgedCall]) -> Vec<Related> {
+    let mut samples: Vec<_> = calls.iter().flat_map(|call| &call.observed.samples).collect();
+    samples.sort();
+    let related = |sample: &&crate::audit::Sample| Related {
+        label: format!("audit event {}", sample.audit_id),
+        location: Some(log_line(&sample.path, sample.line)),
+    };
+    samples.iter().take(3).map(related).collect()
+}

@@ -1,0 +1,102 @@
+//! Checks: analyses that no declarative match can express, one file each, found by the id of their document.
+
+mod cluster_admin;
+mod dangling_binding;
+mod dead_grant;
+mod denied_call;
+mod full_authority;
+mod over_scope;
+mod unbound_role;
+mod unexplained_call;
+mod unused_entry;
+mod unused_permission;
+mod wildcard;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::document::RuleDoc;
+use crate::analysis::{Assessment, Grant, Verdict};
+use crate::finding::Finding;
+use crate::source::Location;
+
+/// What a check looks at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Input<'a> {
+    /// The subject.
+    pub(super) assessment: &'a Assessment,
+    /// Who uses which tokens, over all subjects of the run.
+    pub(super) uses: &'a Uses<'a>,
+}
+
+/// Subjects that use or need a grant, by package and by the places of its verb and resource.
+#[derive(Debug, Default)]
+pub(super) struct Uses<'a>(BTreeMap<Tokens<'a>, BTreeSet<&'a str>>);
+
+type Tokens<'a> = (&'a str, &'a Location, &'a Location);
+
+impl<'a> Uses<'a> {
+    pub(super) fn of(assessments: &'a [Assessment]) -> Self {
+        let mut uses = Self::default();
+        for assessment in assessments {
+            let used = |grant: &&Grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed);
+            for grant in assessment.grants.iter().filter(used) {
+                if let Some(tokens) = tokens(assessment, grant) {
+                    uses.0.entry(tokens).or_default().insert(&assessment.subject.name);
+                }
+            }
+        }
+        uses
+    }
+
+    /// Other subjects that use one of the grants where it is written.
+    fn others(&self, assessment: &Assessment, grants: &[&Grant]) -> BTreeSet<&'a str> {
+        let found = grants
+            .iter()
+            .filter_map(|grant| self.0.get(&tokens(assessment, grant)?));
+        found
+            .flatten()
+            .copied()
+            .filter(|subject| *subject != assessment.subject.name)
+            .collect()
+    }
+}
+
+fn tokens<'a>(assessment: &'a Assessment, grant: &'a Grant) -> Option<Tokens<'a>> {
+    grant
+        .places
+        .as_ref()
+        .map(|places| (assessment.package.as_str(), &places.verb, &places.resource))
+}
+
+type Check = fn(&Input<'_>, &RuleDoc, &mut Vec<Finding>);
+
+const CHECKS: [(&str, Check); 13] = [
+    ("RC001", full_authority::check),
+    ("RC003", cluster_admin::check),
+    ("RC017", wildcard::verb),
+    ("RC018", wildcard::resource),
+    ("RC020", wildcard::group),
+    ("RC167", unbound_role::check),
+    ("RC168", dangling_binding::check),
+    ("RC173", dead_grant::check),
+    ("RC176", over_scope::check),
+    ("RC181", unused_permission::check),
+    ("RC182", denied_call::check),
+    ("RC187", unused_entry::check),
+    ("RC188", unexplained_call::check),
+];
+
+/// Whether a check of this id is built in.
+pub(super) fn exists(id: &str) -> bool {
+    CHECKS.iter().any(|(own, _)| *own == id)
+}
+
+/// Runs the check of the document's id.
+pub(super) fn run(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
+    if let Some((_, check)) = CHECKS.iter().find(|(own, _)| *own == doc.id) {
+        check(input, doc, findings);
+    }
+}
+
+#[cfg(test)]
+mod tests;

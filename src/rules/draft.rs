@@ -1,0 +1,264 @@
+//! From "this rule, this assessment, these grants" to a whole [`Finding`]: severity, place, chain, evidence.
+
+use std::collections::BTreeSet;
+
+use super::document::RuleDoc;
+use super::evidence::window;
+use crate::analysis::{Assessment, BindingPlace, Grant, Place, RoleState};
+use crate::finding::{Confidence, Finding, LocationOf, Related, ScopeClass, fingerprint};
+use crate::source::Location;
+
+/// Most further places that one finding lists.
+const MOST_RELATED: usize = 20;
+
+/// A finding in the making.
+#[derive(Debug)]
+pub(super) struct Draft<'a> {
+    /// The subject it is about.
+    pub(super) assessment: &'a Assessment,
+    /// The scope class, which chooses the severity.
+    pub(super) class: ScopeClass,
+    /// One sentence.
+    pub(super) message: String,
+    /// Empty: the evidence of the assessment without a count.
+    pub(super) evidence: String,
+    /// Empty: the rule's own advice.
+    pub(super) remedy: String,
+    /// The permission as text, without names of places.
+    pub(super) permission: String,
+    /// The role it speaks of, for the fingerprint.
+    pub(super) role: String,
+    /// The grants it speaks of, the most telling first.
+    pub(super) grants: Vec<&'a Grant>,
+    /// Bindings beside those of the grants.
+    pub(super) bindings: Vec<usize>,
+    /// The primary place; `None` falls back to an object of the subject.
+    pub(super) at: Option<(Location, LocationOf)>,
+    /// Further places.
+    pub(super) related: Vec<Related>,
+}
+
+impl<'a> Draft<'a> {
+    pub(super) fn new(assessment: &'a Assessment, class: ScopeClass, message: String) -> Self {
+        Self {
+            assessment,
+            class,
+            message,
+            evidence: String::new(),
+            remedy: String::new(),
+            permission: String::new(),
+            role: String::new(),
+            grants: Vec::new(),
+            bindings: Vec::new(),
+            at: None,
+            related: Vec::new(),
+        }
+    }
+
+    /// The finding; `None` where the rule has no severity in this class, or nothing has a place.
+    pub(super) fn finish(self, doc: &RuleDoc) -> Option<Finding> {
+        let severity = doc.severity.get(self.class)?;
+        let assessment = self.assessment;
+        let bindings: BTreeSet<usize> = self
+            .grants
+            .iter()
+            .map(|grant| grant.binding)
+            .chain(self.bindings.iter().copied())
+            .collect();
+        let first = self
+            .grants
+            .first()
+            .map(|grant| grant.binding)
+            .or_else(|| bindings.iter().next().copied());
+        let chain = chain(assessment, first, self.grants.first().copied());
+        let (location, location_of) = self.at.or_else(|| anchor(assessment, first))?;
+        let mut related = self.related;
+        // Always with the binding as a related place.
+        for binding in bindings
+            .iter()
+            .filter_map(|index| assessment.bindings.get(*index))
+        {
+            if binding.binding.location.is_some() {
+                related.push(related_to(&binding.binding));
+            }
+        }
+        related.sort_by_key(|place| {
+            (
+                place.location.is_none(),
+                place.location.clone(),
+                place.label.clone(),
+            )
+        });
+        related.dedup();
+        related.retain(|place| place.location.as_ref() != Some(&location));
+        related.truncate(MOST_RELATED);
+        let subject = assessment.subject.name.clone();
+        let fingerprint = fingerprint::of(&[
+            &doc.id,
+            &assessment.package,
+            &subject,
+            &self.role,
+            &self.permission,
+        ]);
+        Some(Finding {
+            rule: doc.id.clone(),
+            severity,
+            scope: self.class,
+            confidence: confidence(doc.confidence, assessment),
+            package: assessment.package.clone(),
+            subject,
+            message: self.message,
+            evidence: if self.evidence.is_empty() {
+                window(assessment)
+            } else {
+                self.evidence
+            },
+            remedy: if self.remedy.is_empty() {
+                doc.remedy()
+            } else {
+                self.remedy
+            },
+            permission: self.permission,
+            location,
+            location_of,
+            chain,
+            related,
+            controls: doc.controls.shown(),
+            fingerprint,
+        })
+    }
+}
+
+/// A role that nobody is bound to has no effect yet, so nothing about its effect is certain.
+fn confidence(of_rule: Confidence, assessment: &Assessment) -> Confidence {
+    if assessment.subject.unbound {
+        of_rule.min(Confidence::Medium)
+    } else {
+        of_rule
+    }
+}
+
+/// Workload → account → binding → role → rule entry.
+fn chain(assessment: &Assessment, binding: Option<usize>, grant: Option<&Grant>) -> Vec<Related> {
+    let mut chain: Vec<Related> = assessment
+        .workloads
+        .iter()
+        .take(MOST_RELATED)
+        .map(related_to)
+        .collect();
+    let binding = binding.and_then(|index| assessment.bindings.get(index));
+    if !assessment.subject.unbound {
+        let account = assessment
+            .account
+            .as_ref()
+            .and_then(|account| account.location.clone());
+        chain.push(Related {
+            label: format!("ServiceAccount {}", assessment.subject.name),
+            location: account.or_else(|| binding.and_then(|binding| binding.subject_location.clone())),
+        });
+    }
+    let Some(binding) = binding else { return chain };
+    if let Some(group) = &binding.via_group {
+        chain.push(Related {
+            label: format!("Group {group}"),
+            location: binding.subject_location.clone(),
+        });
+    }
+    chain.push(match binding.binding.location {
+        Some(_) => related_to(&binding.binding),
+        None => Related {
+            label: "bound to nobody in the input".to_owned(),
+            location: None,
+        },
+    });
+    chain.push(Related {
+        label: role_label(binding),
+        location: binding
+            .role
+            .location
+            .clone()
+            .or_else(|| binding.role_ref_location.clone()),
+    });
+    let Some(grant) = grant else { return chain };
+    if let Some(contributor) = &grant.aggregated_from {
+        chain.push(Related {
+            label: format!("aggregated from ClusterRole {contributor}"),
+            location: None,
+        });
+    }
+    chain.push(Related {
+        label: format!("rule entry {}", grant.entry + 1),
+        location: grant.places.as_ref().map(|places| places.entry.clone()),
+    });
+    chain
+}
+
+fn role_label(binding: &BindingPlace) -> String {
+    let role = label(&binding.role);
+    match binding.role_state {
+        RoleState::Shipped => role,
+        RoleState::BuiltIn | RoleState::BuiltInUnknown => format!("{role} (built in)"),
+        RoleState::Missing | RoleState::Unrendered => format!("{role} (not in the input)"),
+    }
+}
+
+/// `KIND NAMESPACE/NAME`.
+pub(super) fn label(place: &Place) -> String {
+    match place.namespace.as_str() {
+        "" => format!("{} {}", place.kind, place.name),
+        namespace => format!("{} {namespace}/{}", place.kind, place.name),
+    }
+}
+
+pub(super) fn related_to(place: &Place) -> Related {
+    Related {
+        label: label(place),
+        location: place.location.clone(),
+    }
+}
+
+/// The best place that the subject has: an object of the input, else a line of the log.
+fn anchor(assessment: &Assessment, binding: Option<usize>) -> Option<(Location, LocationOf)> {
+    object(assessment, binding).or_else(|| {
+        let sample = assessment
+            .calls
+            .iter()
+            .find_map(|call| call.observed.samples.first())?;
+        Some((log_line(&sample.path, sample.line), LocationOf::LogLine))
+    })
+}
+
+/// Where the binding names the role, the binding, the role, the account, a workload.
+pub(super) fn object(assessment: &Assessment, binding: Option<usize>) -> Option<(Location, LocationOf)> {
+    let first = binding.and_then(|index| assessment.bindings.get(index));
+    let of_binding = first.into_iter().chain(&assessment.bindings).find_map(|binding| {
+        let places = [
+            &binding.role_ref_location,
+            &binding.binding.location,
+            &binding.role.location,
+        ];
+        places.into_iter().flatten().next()
+    });
+    let account = assessment
+        .account
+        .as_ref()
+        .and_then(|account| account.location.as_ref());
+    let workload = assessment
+        .workloads
+        .iter()
+        .find_map(|workload| workload.location.as_ref());
+    Some((of_binding.or(account).or(workload)?.clone(), LocationOf::Name))
+}
+
+/// A whole line of a log, as a place.
+pub(super) fn log_line(path: &str, line: u64) -> Location {
+    let line = u32::try_from(line).unwrap_or(u32::MAX).max(1);
+    Location {
+        path: path.to_owned(),
+        line,
+        column: 1,
+        end_line: line,
+        end_column: 1,
+        span: None,
+    }
+}

@@ -1,0 +1,72 @@
+//! The words and counts of findings: how many calls, in which time, which of many.
+
+use std::collections::BTreeSet;
+
+use crate::analysis::{Assessment, Evidence, Grant};
+
+/// `0 of 113 calls in 2026-12-01T00:59:32Z…2026-12-01T01:00:25Z`; empty without a log.
+pub(super) fn counted(assessment: &Assessment, calls: u64) -> String {
+    match &assessment.evidence {
+        None => String::new(),
+        Some(Evidence { calls: 0, .. }) => window(assessment),
+        Some(evidence) => format!(
+            "{calls} of {} in {}",
+            plural(evidence.calls, "call"),
+            span(evidence)
+        ),
+    }
+}
+
+/// `113 calls in …`; empty without a log.
+pub(super) fn window(assessment: &Assessment) -> String {
+    match &assessment.evidence {
+        None => String::new(),
+        Some(Evidence { calls: 0, .. }) => "the log shows no call of this subject".to_owned(),
+        Some(evidence) => format!("{} in {}", plural(evidence.calls, "call"), span(evidence)),
+    }
+}
+
+fn span(evidence: &Evidence) -> String {
+    if evidence.first == evidence.last {
+        evidence.first.clone()
+    } else {
+        format!("{}…{}", evidence.first, evidence.last)
+    }
+}
+
+/// `1 call`, `2 calls`.
+pub(super) fn plural(count: u64, what: &str) -> String {
+    if count == 1 {
+        format!("1 {what}")
+    } else {
+        format!("{count} {what}s")
+    }
+}
+
+/// Calls that any of the grants covered, each call once.
+pub(super) fn calls_of(assessment: &Assessment, grants: &[&Grant]) -> u64 {
+    let indices: BTreeSet<usize> = grants.iter().map(|grant| grant.index).collect();
+    let covered = assessment
+        .calls
+        .iter()
+        .filter(|call| call.grants.iter().any(|index| indices.contains(index)));
+    let counted: u64 = covered.map(|call| call.observed.count).sum();
+    // A call names at most eight of its grants.
+    counted.max(grants.iter().map(|grant| grant.calls).max().unwrap_or_default())
+}
+
+/// Up to five of the texts, and how many more.
+pub(super) fn some_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
+    const SHOWN: usize = 5;
+    let all: Vec<&str> = texts.into_iter().collect();
+    let mut text = all
+        .iter()
+        .take(SHOWN)
+        .map(|text| format!("`{text}`"))
+        .collect::<Vec<_>>()
+        .join(", ");
+    if all.len() > SHOWN {
+        text = format!("{text} and {} more", all.len() - SHOWN);
+    }
+    text
+}
