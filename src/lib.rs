@@ -22,7 +22,7 @@
 pub mod analysis;
 pub mod api;
 pub mod audit;
-//pub mod cli;
+pub mod cli;
 pub mod controls;
 pub mod finding;
 pub mod graph;

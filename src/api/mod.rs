@@ -4,6 +4,8 @@
 pub mod builtin;
 mod liveness;
 mod table;
+#[cfg(test)]
+mod tests;
 mod virtual_checks;
 
 pub use liveness::{DeadReason, Liveness};

@@ -17,7 +17,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     for wanted in &args.rules {
         // A SARIF rule id carries its severity class: RC031/cluster.
         let id = wanted.split('/').next().unwrap_or_default();
-        let rule = crate::rules::all().iter().find(|rule| rule.id.eq_ignore_ascii_case(id) || rule.name == id);
+        let rule = crate::rules::get(id);
         match rule {
             Some(rule) => texts.push(rule.explain()),
             None => bail!("there is no rule `{wanted}`; `rolecall rules list` shows them all"),

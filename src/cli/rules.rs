@@ -20,7 +20,7 @@ enum Command {
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     match args.command {
-        Command::List => terminal.result(&crate::report::rule_list::render(&crate::rules::infos()))?,
+        Command::List => terminal.result(&crate::report::rule_list::render(crate::rules::all()))?,
     }
     Ok(Exit::Clean)
 }

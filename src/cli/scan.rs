@@ -58,11 +58,10 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 }
 
 fn render(args: &Args, format: Format, report: &Report, loaded: &Loaded) -> Result<String> {
-    let rules = crate::rules::infos();
     Ok(match format {
-        Format::Table => report::table::render(report, &loaded.sources, &rules),
+        Format::Table => report::table::render(report, &loaded.sources),
         Format::Json => report::json::render(report)?,
-        Format::Sarif => report::sarif::render(report, &loaded.sources, &rules, args.sarif_category.as_deref())?,
-        Format::Markdown => report::markdown::render(report, &rules),
+        Format::Sarif => report::sarif::render(report, &loaded.sources, crate::rules::all(), args.sarif_category.as_deref())?,
+        Format::Markdown => report::markdown::render(report),
     })
 }

@@ -1,5 +1,13 @@
 //! The [`Report`] and one module a format, each a pure function of it.
 
+pub mod json;
+pub mod markdown;
+pub mod rule_list;
+pub mod sarif;
+pub mod table;
+pub mod text;
+pub mod verification;
+
 use schemars::JsonSchema;
 use serde::Serialize;
 

@@ -1,1 +1,4 @@
-//! placeholder
+//! Turns a minimal role into YAML that can be applied.
+
+pub mod role_yaml;
+mod yaml_text;

@@ -1,0 +1,41 @@
+//! Text from the input made safe to print, and small phrases that several formats share.
+
+use std::borrow::Cow;
+
+use crate::analysis::Assessment;
+
+/// Replaces control characters and those that reorder or hide text, so that no name out of a manifest or log is
+/// interpreted by a terminal.
+pub fn safe(text: &str) -> Cow<'_, str> {
+    let harmful = |c: char| {
+        c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+    };
+    if !text.contains(harmful) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect())
+}
+
+/// `n thing` or `n things`.
+pub(super) fn count(n: u64, thing: &str) -> String {
+    if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
+}
+
+/// "holds 56 permissions, used 23 (113 calls, FIRST … LAST)".
+pub(super) fn headline(assessment: &Assessment) -> String {
+    let points = &assessment.points;
+    let more = if points.unbounded { " and more through wildcards over unknown API groups" } else { "" };
+    let urls = match points.non_resource_urls {
+        0 => String::new(),
+        n => format!(" and {}", count(n, "non-resource URL")),
+    };
+    let mut text = format!("holds {}{more}{urls}", count(points.held, "permission"));
+    match (points.used, &assessment.evidence) {
+        (Some(used), Some(evidence)) => {
+            text += &format!(", used {used} ({}, {} to {})", count(evidence.calls, "call"), evidence.first, evidence.last);
+        }
+        (None, Some(_)) => text += ", not seen in the log",
+        _ => {}
+    }
+    text
+}
