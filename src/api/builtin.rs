@@ -1,30 +1,151 @@
 //! Built-in roles and default bindings
 //! (Kubernetes `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`).
+//!
+//! Roles behind feature gates that are off by default are not in it; `admin`, `edit` and `view` have the rules
+//! that aggregation gives them in a cluster without further roles.
 
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use super::data;
 use crate::rbac::Rule;
+
+/// A default ClusterRoleBinding or RoleBinding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultBinding {
+    /// The namespace of a RoleBinding; `None` for a ClusterRoleBinding.
+    pub namespace: Option<String>,
+    /// Name of the binding.
+    pub name: String,
+    /// `ClusterRole` or `Role`.
+    pub role_kind: String,
+    /// Name of the role.
+    pub role_name: String,
+    /// Who holds it.
+    pub subjects: Vec<DefaultSubject>,
+}
+
+/// A subject of a default binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultSubject {
+    /// `User`, `Group` or `ServiceAccount`.
+    pub kind: String,
+    /// The namespace of a service account; `None` for others.
+    pub namespace: Option<String>,
+    /// Name.
+    pub name: String,
+}
 
 /// Rules of a built-in ClusterRole of this minor, aggregation resolved; `None` when it is not built in or
 /// not known to this build.
 pub fn cluster_role(minor: &str, name: &str) -> Option<Vec<Rule>> {
-    let _ = (minor, name);
-    unimplemented!()
+    policy(minor)?.roles.get(&("", name)).cloned()
 }
 
 /// Rules of a built-in Role (`namespace`, `name`).
 pub fn role(minor: &str, namespace: &str, name: &str) -> Option<Vec<Rule>> {
-    let _ = (minor, namespace, name);
-    unimplemented!()
+    if namespace.is_empty() {
+        None
+    } else {
+        policy(minor)?.roles.get(&(namespace, name)).cloned()
+    }
 }
 
-/// Whether this is a name that Kubernetes itself creates (`cluster-admin`, `admin`, `edit`, `view`, `system:*`).
+/// Whether this is a name that Kubernetes itself creates (`cluster-admin`, `admin`, `edit`, `view`, `system:*`),
+/// known to this build or not.
 pub fn is_builtin_name(name: &str) -> bool {
-    let _ = name;
-    unimplemented!()
+    matches!(
+        name,
+        "cluster-admin" | "admin" | "edit" | "view" | "extension-apiserver-authentication-reader"
+    ) || name.starts_with("system:")
 }
 
-/// What every authenticated user, so every service account, holds cluster-wide by the default bindings of
-/// `system:authenticated` (and `system:serviceaccounts` where the default bindings name it).
+/// What every service account holds cluster-wide by the default bindings of `system:authenticated` and
+/// `system:serviceaccounts` (Kubernetes: discovery, own reviews, token issuer discovery).
 pub fn authenticated_rules(minor: &str) -> Vec<Rule> {
-    let _ = minor;
-    unimplemented!()
+    let everyone = |subject: &DefaultSubject| {
+        subject.kind == "Group"
+            && matches!(
+                subject.name.as_str(),
+                "system:authenticated" | "system:serviceaccounts"
+            )
+    };
+    default_bindings(minor)
+        .iter()
+        .filter(|binding| binding.namespace.is_none() && binding.subjects.iter().any(everyone))
+        .filter_map(|binding| cluster_role(minor, &binding.role_name))
+        .flatten()
+        .collect()
+}
+
+/// The default bindings of this minor, ClusterRoleBindings first; none when the minor is not known to this build.
+pub fn default_bindings(minor: &str) -> &'static [DefaultBinding] {
+    policy(minor).map_or(&[], |policy| &policy.bindings)
+}
+
+/// The built-in policy of one minor.
+#[derive(Default)]
+struct Policy {
+    /// (namespace, name) → rules; ClusterRoles have the empty namespace.
+    roles: BTreeMap<(&'static str, &'static str), Vec<Rule>>,
+    bindings: Vec<DefaultBinding>,
+}
+
+fn policy(minor: &str) -> Option<&'static Policy> {
+    static POLICIES: [OnceLock<Policy>; data::MINORS.len()] = [const { OnceLock::new() }; data::MINORS.len()];
+    let position = data::MINORS.iter().position(|known| *known == minor)?;
+    let text = data::of(minor)?.builtin;
+    Some(POLICIES.get(position)?.get_or_init(|| parse(text)))
+}
+
+/// A role is a line `role NAMESPACE NAME` (`-` for a ClusterRole) with one indented JSON rule a line below it; a
+/// binding is a line `binding NAMESPACE NAME ROLE-KIND ROLE-NAME` with one indented `KIND NAMESPACE NAME` a
+/// subject below it.
+fn parse(text: &'static str) -> Policy {
+    enum Open {
+        Role((&'static str, &'static str)),
+        Binding,
+    }
+    let mut policy = Policy::default();
+    let mut open = None;
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (&open, words.as_slice()) {
+            (_, ["role", namespace, name]) => {
+                let key = (if *namespace == "-" { "" } else { *namespace }, *name);
+                policy.roles.insert(key, Vec::new());
+                open = Some(Open::Role(key));
+            }
+            (_, ["binding", namespace, name, role_kind, role_name]) => {
+                policy.bindings.push(DefaultBinding {
+                    namespace: given(namespace),
+                    name: (*name).to_owned(),
+                    role_kind: (*role_kind).to_owned(),
+                    role_name: (*role_name).to_owned(),
+                    subjects: Vec::new(),
+                });
+                open = Some(Open::Binding);
+            }
+            (Some(Open::Role(key)), [json]) => {
+                if let (Ok(rule), Some(rules)) = (serde_json::from_str(json), policy.roles.get_mut(key)) {
+                    rules.push(rule);
+                }
+            }
+            (Some(Open::Binding), [kind, namespace, name]) => {
+                if let Some(binding) = policy.bindings.last_mut() {
+                    binding.subjects.push(DefaultSubject {
+                        kind: (*kind).to_owned(),
+                        namespace: given(namespace),
+                        name: (*name).to_owned(),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    policy
+}
+
+fn given(field: &str) -> Option<String> {
+    (field != "-").then(|| field.to_owned())
 }

@@ -1,6 +1,8 @@
 //! Whether a granted (group, resource, verb) can match any request or check at all.
 
-use super::Table;
+use super::dead;
+use super::table::{Group, REQUEST_VERBS, Served, Subresources, Table};
+use super::virtual_checks::is_checked;
 
 /// Whether a grant can ever matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -8,9 +10,10 @@ pub enum Liveness {
     /// Some served (resource, verb) matches.
     Live,
     /// Matches no served request, but the API server or an admission plugin checks it
-    /// (`bind`, `signers`, `*/finalizers`, `nodes/metrics`, `use` …).
+    /// (`bind`, `signers`, `*/finalizers`, `nodes/metrics`, `use` …), or a component of a custom group may.
     CheckOnly,
-    /// The group is in neither the table nor the CRDs of the input: never called dead.
+    /// The group is in neither the table nor the CRDs of the input: never called dead. So is a resource that the
+    /// CRDs of a custom group do not declare: their operator may create it, or serve it by aggregation.
     UnknownGroup,
     /// Matches nothing that any API serves or checks.
     Dead(DeadReason),
@@ -25,15 +28,50 @@ pub struct DeadReason {
     pub suggestion: Option<String>,
 }
 
+impl Liveness {
+    /// Whether this is `Dead`.
+    pub fn is_dead(&self) -> bool {
+        matches!(self, Self::Dead(_))
+    }
+}
+
 impl Table {
     /// Judges one written (apiGroup, resource[/subresource], verb) of a rule; each may be a wildcard.
     pub fn liveness(&self, api_group: &str, resource: &str, verb: &str) -> Liveness {
-        let _ = (api_group, resource, verb);
-        unimplemented!()
+        self.alive(api_group, resource, verb)
+            .unwrap_or_else(|| Liveness::Dead(dead::explain(self, api_group, resource, verb)))
     }
-    /// Judges a whole rule entry's resource against *all* groups of that entry and vice versa: cross-product
-    /// rules (`apiGroups: ["", apps]` × many resources) grant per existing pair, so a pair is only dead when
-    /// neither its group has any of the rule's resources nor its resource exists in any of the rule's groups.
+
+    /// As `liveness`, but `None` for dead.
+    fn alive(&self, api_group: &str, resource: &str, verb: &str) -> Option<Liveness> {
+        if self.serves(api_group, resource, verb) {
+            return Some(Liveness::Live);
+        }
+        if dead::impossible_group(self, api_group, resource).is_some() {
+            return None;
+        }
+        if is_checked(api_group, resource, verb) && self.has_checked(api_group, resource) {
+            return Some(Liveness::CheckOnly);
+        }
+        if dead::impossible_resource_or_verb(resource, verb).is_some() {
+            return None;
+        }
+        match self.groups().get(api_group) {
+            None => Some(Liveness::UnknownGroup),
+            Some(group) if group.builtin => None,
+            Some(group) => group.custom_alive(resource, verb),
+        }
+    }
+
+    /// Judges one (group, resource, verb) of a rule entry with several groups and resources. Such an entry grants
+    /// per existing pair, so it is usual that not every pair exists. What is dead on its own is called dead here
+    /// only where the fault is in what is written, not in the pairing:
+    /// - a pair that does not exist: its group has none of the entry's resources, or none of the entry's groups
+    ///   has its resource;
+    /// - a verb that an existing pair does not take: neither does this resource in another of the groups, nor
+    ///   another of the resources in this group.
+    ///
+    /// What is not called dead then has the verdict of the pair that excuses it.
     pub fn cross_product_liveness(
         &self,
         groups: &[&str],
@@ -42,7 +80,83 @@ impl Table {
         resource: &str,
         verb: &str,
     ) -> Liveness {
-        let _ = (groups, resources, api_group, resource, verb);
-        unimplemented!()
+        if let Some(liveness) = self.alive(api_group, resource, verb) {
+            return liveness;
+        }
+        let in_group = |verb: &str| {
+            resources
+                .iter()
+                .find_map(|other| self.alive(api_group, other, verb))
+        };
+        let elsewhere = |verb: &str| groups.iter().find_map(|other| self.alive(other, resource, verb));
+        let excused = if self.alive(api_group, resource, "*").is_some() {
+            elsewhere(verb).or_else(|| in_group(verb))
+        } else {
+            in_group("*").and_then(|_| elsewhere("*"))
+        };
+        excused.unwrap_or_else(|| Liveness::Dead(dead::explain(self, api_group, resource, verb)))
+    }
+
+    /// Whether a request can match, wildcards in any place.
+    fn serves(&self, api_group: &str, resource: &str, verb: &str) -> bool {
+        let takes = |served: &Served| verb == "*" || served.verbs.iter().any(|known| known == verb);
+        match api_group {
+            "*" => self.groups().values().any(|group| group.any(resource, takes)),
+            _ => self
+                .groups()
+                .get(api_group)
+                .is_some_and(|group| group.any(resource, takes)),
+        }
+    }
+
+    /// Whether that on which a check is made exists, as far as the table knows: the owner of `pods/finalizers`.
+    /// Virtual resources are not in the table, so only finalizers are looked up.
+    fn has_checked(&self, api_group: &str, resource: &str) -> bool {
+        let Some(owner) = resource.strip_suffix("/finalizers") else {
+            return true;
+        };
+        let builtin = self.groups().get(api_group).filter(|group| group.builtin);
+        builtin.is_none_or(|group| group.any(owner, |_| true))
+    }
+}
+
+impl Group {
+    /// Whether some entry that the written resource matches has the property.
+    pub(super) fn any(&self, written: &str, mut holds: impl FnMut(&Served) -> bool) -> bool {
+        match written.split_once('/') {
+            None if written == "*" => self.resources.values().flat_map(Subresources::values).any(holds),
+            Some(("*", subresource)) => self
+                .resources
+                .values()
+                .filter_map(|subs| subs.get(subresource))
+                .any(holds),
+            None => self
+                .resources
+                .get(written)
+                .and_then(|subs| subs.get(""))
+                .is_some_and(holds),
+            Some((resource, subresource)) => self
+                .resources
+                .get(resource)
+                .and_then(|subs| subs.get(subresource))
+                .is_some_and(|served| holds(served)),
+        }
+    }
+
+    /// Judges what is not served in a group that only CRDs define; `None` for dead. Its components may check more
+    /// than requests: own verbs (Knative `knsubscribe`), virtual resources (cert-manager `signers`) and
+    /// subresources (`prometheuses/api`).
+    fn custom_alive(&self, resource: &str, verb: &str) -> Option<Liveness> {
+        if verb != "*" && !REQUEST_VERBS.contains(&verb) {
+            return Some(Liveness::CheckOnly);
+        }
+        let (owner, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        match self.resources.get(owner) {
+            // The CRD says what it serves of these; `finalizers` has been judged as a check.
+            Some(_) if matches!(subresource, "" | "status" | "scale" | "finalizers") => None,
+            Some(_) => Some(Liveness::CheckOnly),
+            None if dead::misspelt(self, owner, subresource).is_some() => None,
+            None => Some(Liveness::UnknownGroup),
+        }
     }
 }
