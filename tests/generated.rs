@@ -6,6 +6,12 @@
     reason = "reads the module cache, its place and the data files"
 )]
 #![expect(clippy::print_stderr, reason = "a skipped comparison says so")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::format_push_string,
+    reason = "a test"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -149,3 +149,9 @@ fn parse(text: &'static str) -> Policy {
 fn given(field: &str) -> Option<String> {
     (field != "-").then(|| field.to_owned())
 }
+
+/// How many rules the roles of a minor have together, to hold against its data file.
+#[cfg(test)]
+pub(super) fn rules_of(minor: &str) -> usize {
+    policy(minor).map_or(0, |policy| policy.roles.values().map(Vec::len).sum())
+}

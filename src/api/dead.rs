@@ -154,7 +154,9 @@ fn only_checked(api_group: &str, resource: &str, verb: &str) -> Option<DeadReaso
             verbs.join(", ")
         )
     };
-    (!verbs.is_empty() && REQUEST_VERBS.contains(&verb)).then(|| reason(message(), None))
+    // Checked for this verb and dead all the same: then what it is checked on does not exist.
+    let other_verb = REQUEST_VERBS.contains(&verb) && !verbs.contains(&verb);
+    (!verbs.is_empty() && other_verb).then(|| reason(message(), None))
 }
 
 /// What is wrong with a grant in a known group that nothing there serves or checks.
@@ -315,7 +317,7 @@ fn meant_verb(verb: &str) -> Option<String> {
         .map(|(_, meant)| (*meant).to_owned());
     alias
         .or_else(|| known(&lower))
-        .or_else(|| known(lower.trim_end_matches(['s', 'e'])))
+        .or_else(|| known(lower.trim_end_matches('s')))
         .filter(|meant| meant != verb)
 }
 

@@ -122,9 +122,11 @@ impl Table {
 
 impl Group {
     /// Whether some entry that the written resource matches has the property.
-    pub(super) fn any(&self, written: &str, mut holds: impl FnMut(&Served) -> bool) -> bool {
+    pub(super) fn any(&self, written: &str, holds: impl Fn(&Served) -> bool) -> bool {
         match written.split_once('/') {
             None if written == "*" => self.resources.values().flat_map(Subresources::values).any(holds),
+            // `pods/` is not `pods`: a request without subresource has no slash to match.
+            Some((_, "")) => false,
             Some(("*", subresource)) => self
                 .resources
                 .values()
@@ -139,7 +141,7 @@ impl Group {
                 .resources
                 .get(resource)
                 .and_then(|subs| subs.get(subresource))
-                .is_some_and(|served| holds(served)),
+                .is_some_and(holds),
         }
     }
 

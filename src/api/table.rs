@@ -100,7 +100,11 @@ impl Table {
             minor: minor.to_owned(),
             groups: BTreeMap::new(),
         };
-        for served in text.lines().filter_map(parse) {
+        for served in text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(parse)
+        {
             let group = table.groups.entry(served.api_group.clone()).or_default();
             group.builtin = true;
             group.add(served);
@@ -185,7 +189,7 @@ impl Group {
 }
 
 /// One data line, tab-separated: group, resource, subresource, kind, singular, scope, verbs, availability; `-`
-/// for empty. Comments and anything else give nothing.
+/// for empty. Anything else gives nothing.
 fn parse(line: &str) -> Option<Served> {
     let mut fields = line
         .split('\t')

@@ -3,7 +3,7 @@
 use super::table::REQUEST_VERBS;
 
 /// One kind of check, as (group, resource, verbs). In each, `*` stands for anything and a trailing `*` for any
-/// ending; a resource may also be `*/sub`. `resource` without subresource means just that one.
+/// ending; a resource may also be `*/sub`. A resource without subresource means just that one.
 type Check = (&'static str, &'static str, &'static [&'static str]);
 
 /// The verbs of the kubelet's API (Kubernetes `pkg/kubelet/server/auth.go`): from the method of the request.
@@ -46,8 +46,6 @@ const CHECKS: &[Check] = &[
     // pkg/registry/resource/utils.go
     ("resource.k8s.io", "resourceclaims/binding", &["update", "patch"]),
     ("resource.k8s.io", "resourceclaims/driver", &["associated-node:*", "arbitrary-node:*"]),
-    // plugin/pkg/admission/noderestriction: the resource is the audience asked for
-    ("", "*", &["request-serviceaccounts-token-audience"]),
     // OpenShift: openshift/kubernetes openshift-kube-apiserver/admission, apiserver-library-go
     ("security.openshift.io", "securitycontextconstraints", &["use"]),
     ("", "endpoints/restricted", &["create"]),
@@ -66,10 +64,17 @@ const CHECKS: &[Check] = &[
     ("monitoring.coreos.com", "prometheuses/api", &["get", "create", "update", "patch", "delete"]),
     // plugin/pkg/admission/gc: owner references that block deletion
     ("*", "*/finalizers", &["update"]),
+];
+
+/// Checks on whatever resource a request is about: group and verb.
+#[rustfmt::skip]
+const CHECKS_ANYWHERE: &[(&str, &str)] = &[
+    // plugin/pkg/admission/noderestriction: the resource is the audience asked for
+    ("", "request-serviceaccounts-token-audience"),
     // apiserver/pkg/endpoints/filters/impersonation: what may be done while impersonating
-    ("*", "*", &["impersonate-on:*"]),
+    ("*", "impersonate-on:*"),
     // apiserver/pkg/endpoints/handlers/delete.go
-    ("*", "*", &["unsafe-delete-ignore-read-errors"]),
+    ("*", "unsafe-delete-ignore-read-errors"),
 ];
 
 /// Whether (apiGroup, resource[/subresource], verb), taken literally, is only ever checked on behalf of a
@@ -80,18 +85,20 @@ pub fn is_check_only(api_group: &str, resource: &str, verb: &str) -> bool {
     !request_verb || find(api_group, resource, verb, covers)
 }
 
-/// Whether some check is in what a rule writes, wildcards in any place.
+/// Whether some check is in what a rule writes, wildcards in any place. The verb `*` does not stand for the checks
+/// that are made on every resource: they are no reason why this one should exist.
 pub(super) fn is_checked(api_group: &str, resource: &str, verb: &str) -> bool {
-    find(api_group, resource, verb, |pattern, written| {
-        written == "*" || covers(pattern, written)
-    })
+    let meets = |pattern: &str, written: &str| written == "*" || covers(pattern, written);
+    CHECKS_ANYWHERE
+        .iter()
+        .any(|(group, known)| meets(group, api_group) && covers(known, verb))
+        || find(api_group, resource, verb, meets)
 }
 
 /// The verbs for which this very resource is checked.
 pub(super) fn checked_verbs(api_group: &str, resource: &str) -> Vec<&'static str> {
     CHECKS
         .iter()
-        .filter(|(_, checked, _)| *checked != "*")
         .filter(|(group, checked, _)| covers(group, api_group) && resource_matches(checked, resource, covers))
         .flat_map(|(_, _, verbs)| verbs.iter().copied())
         .collect()
@@ -112,9 +119,8 @@ fn resource_matches(pattern: &str, written: &str, matches: fn(&str, &str) -> boo
         (Some((resource, subresource)), Some((written_resource, written_subresource))) => {
             matches(resource, written_resource) && covers(subresource, written_subresource)
         }
-        (None, Some(_)) => pattern == "*",
-        (Some(_), None) => written == "*" && matches(pattern, written),
-        (None, None) => matches(pattern, written),
+        (None, Some(_)) => false,
+        (_, None) => matches(pattern, written),
     }
 }
 

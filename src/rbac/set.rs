@@ -1,5 +1,6 @@
 //! Sets of permissions: union, intersection, subtraction, covering, normal form. Exact: a set holds a request
-//! if and only if the rules it was computed from say so.
+//! if and only if the rules it was computed from say so. (A slash in the *resource* of a request, which only a
+//! hand-made SubjectAccessReview can have, is read as the one before the subresource; `Rule::allows` is exact there too.)
 //!
 //! A set is a union of products. Each dimension is a Boolean algebra of its own (`strings`, `resources`,
 //! `paths`); `region` makes products of them, `union` unions of products.
@@ -57,7 +58,7 @@ impl PermissionSet {
                     |Product(groups, Product(resources, Product(names, Last(verbs))))| {
                         verbs.contains(&asked.verb)
                             && groups.contains(&asked.api_group)
-                            && resources.contains(&combined, &asked.subresource)
+                            && resources.contains(&combined)
                             && names.contains(&asked.name)
                     },
                 )

@@ -56,17 +56,32 @@ fn a_slash_in_the_asked_resource_itself_is_compared_as_one_name() {
             ..ResourceRequest::default()
         })
     };
-    check(&rule("-", "pods/exec", "get"), &odd("pods/exec", ""), true);
-    check(&rule("-", "*/exec", "get"), &odd("pods/exec", ""), false);
-    check(&rule("-", "*/exec", "get"), &odd("*/exec", ""), true);
-    check(&rule("-", "*/", "get"), &odd("*/", ""), true);
-    check(&rule("-", "a/b/c", "get"), &odd("a/b", "c"), true);
-    check(&rule("-", "a/b/c", "get"), &odd("a", "b/c"), true);
-    check(&rule("-", "*/c", "get"), &odd("a/b", "c"), true);
-    check(&rule("-", "*/c", "get"), &odd("a", "b/c"), false);
-    check(&rule("-", "/exec", "get"), &odd("", "exec"), true);
-    check(&rule("-", "pods/", "get"), &odd("pods/", ""), true);
-    check(&rule("-", "pods/", "get"), &odd("pods", ""), false);
+    // granted, asked resource and subresource, by the rule (as Kubernetes), by the set
+    for (granted, resource, subresource, by_rule, by_set) in [
+        ("pods/exec", "pods/exec", "", true, true),
+        ("*", "pods/exec", "", true, true),
+        ("pods", "pods/exec", "", false, false),
+        ("a/b/c", "a/b", "c", true, true),
+        ("a/b/c", "a", "b/c", true, true),
+        ("*/c", "a", "b/c", false, false),
+        ("*/b/c", "a", "b/c", true, true),
+        ("/exec", "", "exec", true, true),
+        ("*/exec", "", "exec", true, true),
+        ("pods/", "pods", "", false, false),
+        // Here the set reads another request.
+        ("*/exec", "pods/exec", "", false, true),
+        ("*/c", "a/b", "c", true, false),
+        ("pods/", "pods/", "", true, false),
+    ] {
+        let rule = rule("-", granted, "get");
+        let request = odd(resource, subresource);
+        assert_eq!(rule.allows(&request), by_rule, "{granted} asked {request:?}");
+        assert_eq!(
+            PermissionSet::from_rules([&rule]).allows(&request),
+            by_set,
+            "{granted} asked {request:?}"
+        );
+    }
 }
 
 #[test]
