@@ -3,6 +3,7 @@
 
 use super::data;
 use super::liveness::DeadReason;
+use super::meant;
 use super::table::{Group, REQUEST_VERBS, Subresources, Table};
 use super::virtual_checks::checked_verbs;
 
@@ -47,21 +48,6 @@ const CHECKED_ELSEWHERE: &[(&str, &str, &str)] = &[
     ("certificatesigningrequests", "approve", "on signers"),
     ("certificatesigningrequests", "sign", "on signers"),
     ("certificatesigningrequests/approval", "approve", "on signers"),
-];
-
-/// What people write for a verb.
-const MEANT_VERB: &[(&str, &str)] = &[
-    ("add", "create"),
-    ("describe", "get"),
-    ("edit", "update"),
-    ("modify", "update"),
-    ("post", "create"),
-    ("put", "update"),
-    ("read", "get"),
-    ("remove", "delete"),
-    ("view", "get"),
-    ("watchlist", "watch"),
-    ("write", "update"),
 ];
 
 /// Why a grant that `liveness` has found dead is.
@@ -202,7 +188,7 @@ fn unserved_of(
     }
     let close = known
         .keys()
-        .find(|sub| !sub.is_empty() && stem(sub) == stem(subresource));
+        .find(|sub| !sub.is_empty() && meant::same_word(sub, subresource));
     let other_minors = minors_with(table, &main.api_group, &main.resource, subresource);
     let but = other_minors.map_or_else(String::new, |minors| only_in(table, &minors));
     reason(
@@ -222,7 +208,7 @@ fn in_wildcard(group: &Group, api_group: &str, resource: &str, verb: &str) -> De
     } else {
         format!("no resource of apiGroup \"{api_group}\" has this subresource: {resource}")
     };
-    reason(message, somewhere.then(|| meant_verb(verb)).flatten())
+    reason(message, somewhere.then(|| meant::verb(verb)).flatten())
 }
 
 fn missing_resource(table: &Table, api_group: &str, resource: &str) -> DeadReason {
@@ -230,61 +216,20 @@ fn missing_resource(table: &Table, api_group: &str, resource: &str) -> DeadReaso
         return removed;
     }
     let (owner, subresource) = resource.split_once('/').unwrap_or((resource, ""));
-    let own = table
-        .groups()
-        .get(api_group)
-        .and_then(|group| misspelt(group, owner, subresource));
-    if own.is_some() {
-        return no_such_resource(api_group, resource, own);
-    }
-    let elsewhere: Vec<String> = table
-        .groups()
-        .iter()
-        .filter_map(|(name, group)| {
-            let exact = group.any(resource, |_| true);
-            let plural = if exact {
-                resource.to_owned()
-            } else {
-                misspelt(group, owner, subresource)?
-            };
-            Some(if exact {
-                quoted_group(name)
-            } else {
-                format!("{plural} in {}", quoted_group(name))
-            })
-        })
-        .collect();
-    if !elsewhere.is_empty() {
-        return no_such_resource(api_group, resource, Some(elsewhere.join(" or ")));
+    let here = table.groups().get(api_group);
+    let exactly = |group: &Group| group.any(resource, |_| true).then(|| resource.to_owned());
+    let suggestion = meant::places(table, exactly)
+        .or_else(|| here.and_then(|group| meant::resource(group, owner, subresource)))
+        .or_else(|| meant::places(table, |group| meant::resource(group, owner, subresource)))
+        .or_else(|| meant::places(table, |group| meant::slip(group, owner)));
+    if suggestion.is_some() {
+        return no_such_resource(api_group, resource, suggestion);
     }
     let mut reason = no_such_resource(api_group, resource, None);
     if let Some(other) = minors_with(table, api_group, owner, subresource) {
         reason.message.push_str(&only_in(table, &other));
     }
     reason
-}
-
-/// The plural (with the subresource) of a resource of this group that was written by its singular, kind, or with
-/// another ending or case.
-pub(super) fn misspelt(group: &Group, owner: &str, subresource: &str) -> Option<String> {
-    let written = owner.to_ascii_lowercase();
-    let named = |plural: &str, subs: &Subresources| {
-        plural == written
-            || stem(plural) == stem(&written)
-            || subs.values().next().is_some_and(|main| {
-                [Some(written.as_str()), written.strip_suffix('s')].contains(&Some(&main.singular))
-                    || main.kind.eq_ignore_ascii_case(owner)
-            })
-    };
-    let (plural, _) = group
-        .resources
-        .iter()
-        .find(|(plural, subs)| named(plural, subs))?;
-    Some(if subresource.is_empty() {
-        plural.clone()
-    } else {
-        format!("{plural}/{subresource}")
-    })
 }
 
 fn no_such_resource(api_group: &str, resource: &str, suggestion: Option<String>) -> DeadReason {
@@ -300,25 +245,7 @@ fn unserved_verb(resource: &str, verbs: &[String], verb: &str) -> DeadReason {
     } else {
         format!("{verb} is no verb of {resource}")
     };
-    reason(message, meant_verb(verb))
-}
-
-fn meant_verb(verb: &str) -> Option<String> {
-    let lower = verb.to_ascii_lowercase().replace('-', "");
-    let known = |text: &str| {
-        REQUEST_VERBS
-            .iter()
-            .find(|known| **known == text)
-            .map(|known| (*known).to_owned())
-    };
-    let alias = MEANT_VERB
-        .iter()
-        .find(|(written, _)| *written == lower)
-        .map(|(_, meant)| (*meant).to_owned());
-    alias
-        .or_else(|| known(&lower))
-        .or_else(|| known(lower.trim_end_matches('s')))
-        .filter(|meant| meant != verb)
+    reason(message, meant::verb(verb))
 }
 
 /// The row of a removed resource, unless this minor is older than the removal.
@@ -354,14 +281,6 @@ fn minors_with(table: &Table, api_group: &str, resource: &str, subresource: &str
 
 fn number(minor: &str) -> Option<u32> {
     minor.split('.').nth(1)?.parse().ok()
-}
-
-/// A word without its plural ending.
-fn stem(word: &str) -> &str {
-    ["ies", "es", "s", "y"]
-        .iter()
-        .find_map(|ending| word.strip_suffix(ending))
-        .unwrap_or(word)
 }
 
 fn quoted_group(api_group: &str) -> String {

@@ -1,8 +1,8 @@
 //! Whether a granted (group, resource, verb) can match any request or check at all.
 
-use super::dead;
 use super::table::{Group, REQUEST_VERBS, Served, Subresources, Table};
 use super::virtual_checks::is_checked;
+use super::{dead, meant};
 
 /// Whether a grant can ever matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -157,7 +157,7 @@ impl Group {
             // The CRD says what it serves of these; `finalizers` has been judged as a check.
             Some(_) if matches!(subresource, "" | "status" | "scale" | "finalizers") => None,
             Some(_) => Some(Liveness::CheckOnly),
-            None if dead::misspelt(self, owner, subresource).is_some() => None,
+            None if meant::plural(self, owner).is_some() => None,
             None => Some(Liveness::UnknownGroup),
         }
     }

@@ -7,6 +7,7 @@ pub mod builtin;
 mod data;
 mod dead;
 mod liveness;
+mod meant;
 mod table;
 mod virtual_checks;
 

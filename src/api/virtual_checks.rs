@@ -33,6 +33,12 @@ const CHECKS: &[Check] = &[
     (RBAC, "clusterroles", &["bind", "escalate"]),
     // pkg/certauthorization, admission plugins CertificateApproval, CertificateSigning, ClusterTrustBundleAttest
     ("certificates.k8s.io", "signers", &["approve", "sign", "attest"]),
+    // pkg/controller/certificates/approver, and Karmada's in its likeness
+    ("certificates.k8s.io", "certificatesigningrequests/nodeclient", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/selfnodeclient", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/selfnodeserver", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/clusteragent", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/selfclusteragent", &["create"]),
     // pkg/kubelet/server/auth.go
     ("", "nodes/checkpoint", KUBELET),
     ("", "nodes/configz", KUBELET),
@@ -62,6 +68,8 @@ const CHECKS: &[Check] = &[
     ("route.openshift.io", "routers/metrics", &["get"]),
     ("monitoring.coreos.com", "alertmanagers/api", &["get", "create", "update", "patch", "delete"]),
     ("monitoring.coreos.com", "prometheuses/api", &["get", "create", "update", "patch", "delete"]),
+    // Open Cluster Management
+    ("", "serviceaccounts/token", &["subscribe"]),
     // plugin/pkg/admission/gc: owner references that block deletion
     ("*", "*/finalizers", &["update"]),
 ];
