@@ -61,9 +61,10 @@ impl<R: Region> Union<R> {
     }
 
     pub(super) fn covers(&self, other: &Self) -> bool {
-        other.0.iter().all(|asked| {
-            self.0.iter().any(|held| held.covers(asked)) || without(vec![asked.clone()], &self.0).is_empty()
-        })
+        other
+            .0
+            .iter()
+            .all(|asked| self.0.iter().any(|held| held.covers(asked)) || cover(&self.0, asked))
     }
 
     /// Disjoint regions, the same for equal sets however they were built.
@@ -77,6 +78,23 @@ impl<R: fmt::Debug> fmt::Debug for Union<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(&self.0).finish()
     }
+}
+
+/// Whether the holders cover the region together. Follows one piece to its end before the next, so that the first
+/// piece that is left over ends the search.
+fn cover<R: Region>(holders: &[R], region: &R) -> bool {
+    let mut open = vec![(region.clone(), holders)];
+    while let Some((piece, holders)) = open.pop() {
+        let Some(first) = holders.iter().position(|holder| holder.intersects(&piece)) else {
+            return false;
+        };
+        let mut pieces = Vec::new();
+        if let Some((holder, others)) = holders.get(first..).and_then(<[R]>::split_first) {
+            piece.subtract(holder, &mut pieces);
+            open.extend(pieces.into_iter().map(|piece| (piece, others)));
+        }
+    }
+    true
 }
 
 /// Takes the holes out of the regions one after the other.
