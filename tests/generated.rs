@@ -1,146 +1,341 @@
-//! Data that is made out of other files: the API tables out of Kubernetes' discovery and bootstrap policy. The test
-//! compares; `UPDATE=1 cargo test --test generated` rewrites.
-
-mod common;
+//! The data files in `src/api/data` are what Kubernetes' own files say. `UPDATE=1 cargo test --test generated`
+//! writes them again; a minor whose Kubernetes module is not in the Go module cache is skipped with the reason
+//! (`go mod download k8s.io/kubernetes@VERSION` fetches it).
+#![expect(
+    clippy::disallowed_methods,
+    reason = "reads the module cache, its place and the data files"
+)]
+#![expect(clippy::print_stderr, reason = "a skipped comparison says so")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::format_push_string,
+    reason = "a test"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rolecall::rbac::Rule;
+use serde::Deserialize;
 use serde_json::Value;
 
-const MINOR: &str = "1.36";
+/// The patch release that each minor's data are taken from.
+const VERSIONS: [(&str, &str); 7] = [
+    ("1.31", "v1.31.14"),
+    ("1.32", "v1.32.13"),
+    ("1.33", "v1.33.13"),
+    ("1.34", "v1.34.4"),
+    ("1.35", "v1.35.4"),
+    ("1.36", "v1.36.3"),
+    ("1.37", "v1.37.2"),
+];
 
-fn up_to_date(path: &str, made: &str) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(path);
-    if std::env::var_os("UPDATE").is_some() {
-        fs::write(&path, made).unwrap();
-    }
-    let stored = fs::read_to_string(&path).unwrap_or_default();
-    assert!(stored == made, "{} is not what it is made of: run UPDATE=1 cargo test --test generated", path.display());
+#[test]
+fn every_minor_has_a_version() {
+    assert_eq!(VERSIONS.map(|(minor, _)| minor), rolecall::api::MINORS);
+    assert!(rolecall::api::MINORS.contains(&rolecall::api::DEFAULT_MINOR));
 }
 
-/// One resource over all its versions.
+#[test]
+fn served_resources_are_those_of_kubernetes_discovery() {
+    for (minor, version) in VERSIONS {
+        match module(version) {
+            Some(module) => {
+                let text = served(&module.join("api/discovery"), version);
+                compare(&format!("served-{minor}.tsv"), &text);
+            }
+            None => eprintln!(
+                "skipped served-{minor}.tsv: k8s.io/kubernetes@{version} is not in the module cache"
+            ),
+        }
+    }
+}
+
+#[test]
+fn served_resources_are_those_of_the_reference_copy() {
+    let reference = Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/reference/discovery");
+    if reference.is_dir() {
+        assert_eq!(served(&reference, "v1.36.3"), read(&data("served-1.36.tsv")));
+    } else {
+        eprintln!("skipped: ../shared/reference/discovery is not there");
+    }
+}
+
+#[test]
+fn builtin_policy_is_that_of_kubernetes_bootstrap() {
+    for (minor, version) in VERSIONS {
+        match module(version) {
+            Some(module) => {
+                let folder = module.join("plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata");
+                compare(&format!("builtin-{minor}.txt"), &builtin(&folder, version));
+            }
+            None => eprintln!(
+                "skipped builtin-{minor}.txt: k8s.io/kubernetes@{version} is not in the module cache"
+            ),
+        }
+    }
+}
+
+/// The folder of a Kubernetes version in the Go module cache.
+fn module(version: &str) -> Option<PathBuf> {
+    let cache = match (std::env::var_os("GOMODCACHE"), std::env::var_os("GOPATH")) {
+        (Some(cache), _) => PathBuf::from(cache),
+        (None, Some(path)) => PathBuf::from(path).join("pkg/mod"),
+        (None, None) => PathBuf::from(std::env::var_os("HOME")?).join("go/pkg/mod"),
+    };
+    Some(cache.join(format!("k8s.io/kubernetes@{version}"))).filter(|folder| folder.is_dir())
+}
+
+fn data(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("src/api/data")
+        .join(name)
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn compare(name: &str, generated: &str) {
+    let path = data(name);
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, generated).unwrap();
+    }
+    assert!(
+        read(&path) == generated,
+        "{name} is stale: run UPDATE=1 cargo test --test generated"
+    );
+}
+
+fn header(version: &str, source: &str) -> String {
+    format!("# Kubernetes {version}, {source}; written by tests/generated.rs\n")
+}
+
 #[derive(Default)]
-struct Row {
+struct Resource {
     kind: String,
     singular: String,
     namespaced: bool,
     verbs: BTreeSet<String>,
-    versions: BTreeSet<String>,
+    by_default: bool,
 }
 
-fn text(value: &Value) -> String {
-    value.as_str().unwrap_or_default().to_owned()
-}
-
-fn strings(value: &Value) -> Vec<String> {
-    value.as_array().into_iter().flatten().map(text).collect()
-}
-
-#[test]
-fn the_served_api_is_that_of_the_discovery_files() {
-    let Some(folder) = common::shared("reference/discovery") else { return };
-    let read = |file: &str| -> Value { serde_json::from_str(&fs::read_to_string(folder.join(file)).unwrap()).unwrap() };
-    let mut rows: BTreeMap<(String, String), Row> = BTreeMap::new();
-    for group in read("aggregated_v2.json")["items"].as_array().unwrap() {
-        for version in group["versions"].as_array().unwrap() {
-            for resource in version["resources"].as_array().into_iter().flatten() {
-                let subresources = resource["subresources"].as_array().into_iter().flatten();
-                let parts = [("".to_owned(), resource)].into_iter();
-                for (subresource, part) in parts.chain(subresources.map(|part| (text(&part["subresource"]), part))) {
-                    let name = match subresource.as_str() {
-                        "" => text(&resource["resource"]),
-                        sub => format!("{}/{sub}", text(&resource["resource"])),
-                    };
-                    let row = rows.entry((text(&group["metadata"]["name"]), name)).or_default();
-                    row.kind = text(&resource["responseKind"]["kind"]);
-                    row.singular = text(&resource["singularResource"]);
-                    row.namespaced = resource["scope"] == "Namespaced";
-                    row.verbs.extend(strings(&part["verbs"]));
-                    row.versions.insert(text(&version["version"]));
+/// Discovery as the table's lines, all versions of a group united. "By default" is what has a stable version: the
+/// API servers of these minors serve no alpha version, and no beta version of a resource without a stable one
+/// (`pkg/controlplane/instance.go`, `betaAPIGroupVersionsDisabledByDefault`).
+fn served(folder: &Path, version: &str) -> String {
+    let mut resources: BTreeMap<(String, String, String), Resource> = BTreeMap::new();
+    let core: Value = serde_json::from_str(&read(&folder.join("api__v1.json"))).unwrap();
+    let kinds: BTreeMap<&str, (&str, &str)> = items(&core, "resources")
+        .iter()
+        .map(|entry| {
+            (
+                text(entry, "name"),
+                (text(entry, "kind"), text(entry, "singularName")),
+            )
+        })
+        .collect();
+    for entry in items(&core, "resources") {
+        let (resource, subresource) = text(entry, "name")
+            .split_once('/')
+            .unwrap_or((text(entry, "name"), ""));
+        let (kind, singular) = kinds.get(resource).copied().unwrap();
+        let known = resources
+            .entry((String::new(), resource.into(), subresource.into()))
+            .or_default();
+        (known.kind, known.singular) = (kind.into(), singular.into());
+        known.namespaced = entry["namespaced"].as_bool().unwrap();
+        known.by_default = true;
+        known.verbs.extend(words(entry, "verbs"));
+    }
+    let groups: Value = serde_json::from_str(&read(&folder.join("aggregated_v2.json"))).unwrap();
+    for group in items(&groups, "items") {
+        for version in items(group, "versions") {
+            let name = text(version, "version");
+            let stable = !name.contains("alpha") && !name.contains("beta");
+            for main in items(version, "resources") {
+                let subresources = main
+                    .get("subresources")
+                    .and_then(Value::as_array)
+                    .into_iter()
+                    .flatten();
+                for (entry, subresource) in
+                    std::iter::once((main, "")).chain(subresources.map(|sub| (sub, text(sub, "subresource"))))
+                {
+                    let key = (
+                        text(&group["metadata"], "name").into(),
+                        text(main, "resource").into(),
+                        subresource.into(),
+                    );
+                    let known = resources.entry(key).or_default();
+                    known.kind = text(&main["responseKind"], "kind").into();
+                    known.singular = text(main, "singularResource").into();
+                    known.namespaced = text(main, "scope") == "Namespaced";
+                    known.by_default |= stable;
+                    known.verbs.extend(words(entry, "verbs"));
                 }
             }
         }
     }
-    let core = read("api__v1.json");
-    let resources = core["resources"].as_array().unwrap();
-    for resource in resources {
-        let name = text(&resource["name"]);
-        let main = resources.iter().find(|main| Some(main["name"].as_str().unwrap()) == name.split('/').next()).unwrap_or(resource);
-        let row = rows.entry((String::new(), name)).or_default();
-        row.kind = text(&main["kind"]);
-        row.singular = text(&main["singularName"]);
-        row.namespaced = resource["namespaced"] == true;
-        row.verbs.extend(strings(&resource["verbs"]));
-        row.versions.insert("v1".to_owned());
-    }
-    let mut made = format!("# Served by Kubernetes {MINOR}, every API switched on: group, resource, kind, singular, scope, default or not, verbs\n");
-    for ((group, name), row) in rows {
-        // Alpha is off, and so is every beta since 1.24 (KEP-3136); none older is left.
-        let stable = row.versions.iter().any(|version| !version.contains("alpha") && !version.contains("beta"));
-        let scope = if row.namespaced { "Namespaced" } else { "Cluster" };
-        let stability = if stable { "default" } else { "off" };
-        let verbs = row.verbs.into_iter().collect::<Vec<_>>().join(" ");
-        writeln!(made, "{group}\t{name}\t{}\t{}\t{scope}\t{stability}\t{verbs}", row.kind, row.singular).unwrap();
-    }
-    up_to_date(&format!("src/api/data/served-{MINOR}.tsv"), &made);
-}
-
-/// `testdata` of the bootstrap policy in the Go module cache.
-fn bootstrap_policy() -> Option<PathBuf> {
-    let output = std::process::Command::new("go").args(["env", "GOMODCACHE"]).output().ok()?;
-    let cache = String::from_utf8(output.stdout).ok()?;
-    let module = Path::new(cache.trim()).join(format!("k8s.io/kubernetes@v{MINOR}.3"));
-    let folder = module.join("plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata");
-    folder.is_dir().then_some(folder)
-}
-
-#[test]
-fn the_built_in_roles_are_those_of_the_bootstrap_policy() {
-    let Some(folder) = bootstrap_policy() else {
-        println!("skipped: k8s.io/kubernetes@v{MINOR}.3 is not in the Go module cache (go mod download fetches it)");
-        return;
-    };
-    let read = |file: &str| -> Vec<Value> {
-        let list: Value = serde_saphyr::from_str(&fs::read_to_string(folder.join(file)).unwrap()).unwrap();
-        list["items"].as_array().unwrap().clone()
-    };
-    let mut cluster_roles = read("cluster-roles.yaml");
-    cluster_roles.extend(read("controller-roles.yaml"));
-    let mut lines = BTreeSet::new();
-    for role in &cluster_roles {
-        let mut rules: Vec<Value> = Vec::new();
-        collect(role, &cluster_roles, &mut rules, 0);
-        lines.insert(serde_json::json!({"kind": "ClusterRole", "name": role["metadata"]["name"], "rules": rules}).to_string());
-    }
-    for role in read("namespace-roles.yaml") {
-        let meta = &role["metadata"];
-        lines.insert(serde_json::json!({"kind": "Role", "namespace": meta["namespace"], "name": meta["name"], "rules": role["rules"]}).to_string());
-    }
-    for binding in read("cluster-role-bindings.yaml") {
-        let groups: Vec<&Value> =
-            binding["subjects"].as_array().unwrap().iter().filter(|s| s["kind"] == "Group").map(|s| &s["name"]).collect();
-        lines.insert(serde_json::json!({"kind": "ClusterRoleBinding", "name": binding["metadata"]["name"], "role": binding["roleRef"]["name"], "groups": groups}).to_string());
-    }
-    let made = lines.into_iter().map(|line| line + "\n").collect::<String>();
-    up_to_date(&format!("src/api/data/builtin-{MINOR}.jsonl"), &made);
-}
-
-/// The rules of a role, those of the roles that it aggregates included.
-fn collect(role: &Value, all: &[Value], rules: &mut Vec<Value>, depth: usize) {
-    for rule in role["rules"].as_array().into_iter().flatten() {
-        if !rules.contains(rule) {
-            rules.push(rule.clone());
+    let dash = |text: &str| {
+        if text.is_empty() {
+            "-".to_owned()
+        } else {
+            text.to_owned()
         }
+    };
+    let mut lines = header(version, "api/discovery");
+    lines.push_str("# group\tresource\tsubresource\tkind\tsingular\tscope\tverbs\tavailability\n");
+    for ((group, resource, subresource), entry) in resources {
+        let fields = [
+            dash(&group),
+            resource,
+            dash(&subresource),
+            entry.kind,
+            dash(&entry.singular),
+            if entry.namespaced { "namespaced" } else { "cluster" }.into(),
+            entry.verbs.into_iter().collect::<Vec<_>>().join(","),
+            if entry.by_default { "default" } else { "optional" }.into(),
+        ];
+        lines.push_str(&fields.join("\t"));
+        lines.push('\n');
     }
-    let selectors = role["aggregationRule"]["clusterRoleSelectors"].as_array().into_iter().flatten();
-    for labels in selectors.filter_map(|selector| selector["matchLabels"].as_object()) {
-        for other in all.iter().filter(|other| depth < 8 && other["metadata"]["name"] != role["metadata"]["name"]) {
-            if labels.iter().all(|(key, value)| &other["metadata"]["labels"][key] == value) {
-                collect(other, all, rules, depth + 1);
+    lines
+}
+
+fn items<'a>(value: &'a Value, key: &str) -> &'a Vec<Value> {
+    value[key].as_array().unwrap()
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key].as_str().unwrap()
+}
+
+fn words(value: &Value, key: &str) -> Vec<String> {
+    items(value, key)
+        .iter()
+        .map(|word| word.as_str().unwrap().to_owned())
+        .collect()
+}
+
+#[derive(Deserialize)]
+struct List {
+    items: Vec<Object>,
+}
+
+/// A role or a binding.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Object {
+    metadata: Metadata,
+    rules: Option<Vec<Rule>>,
+    aggregation_rule: Option<AggregationRule>,
+    role_ref: Option<RoleRef>,
+    subjects: Option<Vec<Subject>>,
+}
+
+#[derive(Deserialize)]
+struct Metadata {
+    name: String,
+    namespace: Option<String>,
+    #[serde(default)]
+    labels: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct AggregationRule {
+    cluster_role_selectors: Vec<Selector>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Selector {
+    match_labels: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+struct RoleRef {
+    kind: String,
+    name: String,
+}
+
+#[derive(Deserialize)]
+struct Subject {
+    kind: String,
+    name: String,
+    namespace: Option<String>,
+}
+
+fn builtin(folder: &Path, version: &str) -> String {
+    let objects = |name: &str| -> Vec<Object> {
+        let text = read(&folder.join(name));
+        serde_saphyr::from_str::<List>(&text)
+            .unwrap_or_else(|error| panic!("{name}: {error}"))
+            .items
+    };
+    let mut roles: Vec<Object> = ["cluster-roles.yaml", "controller-roles.yaml"]
+        .into_iter()
+        .flat_map(objects)
+        .collect();
+    let cluster_roles = roles.len();
+    roles.extend(objects("namespace-roles.yaml"));
+    let mut bindings: Vec<Object> = ["cluster-role-bindings.yaml", "controller-role-bindings.yaml"]
+        .into_iter()
+        .flat_map(objects)
+        .collect();
+    bindings.extend(objects("namespace-role-bindings.yaml"));
+
+    let mut text = header(version, "bootstrappolicy/testdata");
+    for role in &roles {
+        let (namespace, name) = place(&role.metadata);
+        text.push_str(&format!("role {namespace} {name}\n"));
+        let mut written = BTreeSet::new();
+        for rule in effective_rules(role, roles.get(..cluster_roles).unwrap(), 0) {
+            let json = serde_json::to_string(rule).unwrap();
+            assert!(!json.contains(' '), "the format has one word a rule: {json}");
+            // Aggregation through several ways gives the same rule several times.
+            if written.insert(json.clone()) {
+                text.push_str(&format!("  {json}\n"));
             }
         }
     }
+    for binding in &bindings {
+        let (namespace, name) = place(&binding.metadata);
+        let role = binding.role_ref.as_ref().unwrap();
+        text.push_str(&format!(
+            "binding {namespace} {name} {} {}\n",
+            role.kind, role.name
+        ));
+        for subject in binding.subjects.iter().flatten() {
+            let namespace = subject.namespace.as_deref().unwrap_or("-");
+            text.push_str(&format!("  {} {namespace} {}\n", subject.kind, subject.name));
+        }
+    }
+    text
+}
+
+fn place(metadata: &Metadata) -> (&str, &str) {
+    (metadata.namespace.as_deref().unwrap_or("-"), &metadata.name)
+}
+
+/// The role's own rules, or those of the roles that its aggregation selects.
+fn effective_rules<'a>(role: &'a Object, all: &'a [Object], depth: usize) -> Vec<&'a Rule> {
+    assert!(depth < 8, "aggregation does not end");
+    let Some(aggregation) = &role.aggregation_rule else {
+        return role.rules.iter().flatten().collect();
+    };
+    let selected = |other: &&Object| {
+        let has = |(key, value): (&String, &String)| other.metadata.labels.get(key) == Some(value);
+        aggregation
+            .cluster_role_selectors
+            .iter()
+            .any(|selector| selector.match_labels.iter().all(has))
+    };
+    all.iter()
+        .filter(selected)
+        .flat_map(|other| effective_rules(other, all, depth + 1))
+        .collect()
 }

@@ -1,82 +1,157 @@
 //! Built-in roles and default bindings
 //! (Kubernetes `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`).
+//!
+//! Roles behind feature gates that are off by default are not in it; `admin`, `edit` and `view` have the rules
+//! that aggregation gives them in a cluster without further roles.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use serde::Deserialize;
-
+use super::data;
 use crate::rbac::Rule;
 
-/// Data files by minor, one JSON object a line; `tests/generated.rs` makes them out of Kubernetes' own files.
-const DATA: [(&str, &str); 1] = [("1.36", include_str!("data/builtin-1.36.jsonl"))];
-
-/// One built-in object.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(tag = "kind")]
-enum Object {
-    ClusterRole { name: String, rules: Vec<Rule> },
-    Role { namespace: String, name: String, rules: Vec<Rule> },
-    ClusterRoleBinding { role: String, groups: Vec<String> },
+/// A default ClusterRoleBinding or RoleBinding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultBinding {
+    /// The namespace of a RoleBinding; `None` for a ClusterRoleBinding.
+    pub namespace: Option<String>,
+    /// Name of the binding.
+    pub name: String,
+    /// `ClusterRole` or `Role`.
+    pub role_kind: String,
+    /// Name of the role.
+    pub role_name: String,
+    /// Who holds it.
+    pub subjects: Vec<DefaultSubject>,
 }
 
-#[derive(Debug, Default)]
-struct BuiltIns {
-    /// (namespace, name) → rules; ClusterRoles have no namespace.
-    roles: BTreeMap<(String, String), Vec<Rule>>,
-    /// Rules that the default bindings give to every service account.
-    authenticated: Vec<Rule>,
-}
-
-fn of_minor(minor: &str) -> Option<&'static BuiltIns> {
-    static PARSED: OnceLock<BTreeMap<&'static str, BuiltIns>> = OnceLock::new();
-    PARSED.get_or_init(|| DATA.iter().map(|(minor, data)| (*minor, parse(data))).collect()).get(minor)
-}
-
-fn parse(data: &str) -> BuiltIns {
-    let mut builtins = BuiltIns::default();
-    let mut bound_to_all = Vec::new();
-    // A line that does not parse would be a fault of the build; a test reads every one.
-    for object in data.lines().filter_map(|line| serde_json::from_str(line).ok()) {
-        match object {
-            Object::ClusterRole { name, rules } => {
-                builtins.roles.insert((String::new(), name), rules);
-            }
-            Object::Role { namespace, name, rules } => {
-                builtins.roles.insert((namespace, name), rules);
-            }
-            Object::ClusterRoleBinding { role, groups } => {
-                if groups.iter().any(|group| group == "system:authenticated" || group == "system:serviceaccounts") {
-                    bound_to_all.push(role);
-                }
-            }
-        }
-    }
-    let of_all = bound_to_all.into_iter().filter_map(|role| builtins.roles.get(&(String::new(), role)));
-    builtins.authenticated = of_all.flatten().cloned().collect();
-    builtins
+/// A subject of a default binding.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DefaultSubject {
+    /// `User`, `Group` or `ServiceAccount`.
+    pub kind: String,
+    /// The namespace of a service account; `None` for others.
+    pub namespace: Option<String>,
+    /// Name.
+    pub name: String,
 }
 
 /// Rules of a built-in ClusterRole of this minor, aggregation resolved; `None` when it is not built in or
 /// not known to this build.
 pub fn cluster_role(minor: &str, name: &str) -> Option<Vec<Rule>> {
-    role(minor, "", name)
+    policy(minor)?.roles.get(&("", name)).cloned()
 }
 
 /// Rules of a built-in Role (`namespace`, `name`).
 pub fn role(minor: &str, namespace: &str, name: &str) -> Option<Vec<Rule>> {
-    of_minor(minor)?.roles.get(&(namespace.to_owned(), name.to_owned())).cloned()
+    if namespace.is_empty() {
+        None
+    } else {
+        policy(minor)?.roles.get(&(namespace, name)).cloned()
+    }
 }
 
-/// Whether this is a name that Kubernetes itself creates (`cluster-admin`, `admin`, `edit`, `view`, `system:*`), or
-/// one of the roles of its namespaces.
+/// Whether this is a name that Kubernetes itself creates (`cluster-admin`, `admin`, `edit`, `view`, `system:*`),
+/// known to this build or not.
 pub fn is_builtin_name(name: &str) -> bool {
-    matches!(name, "cluster-admin" | "admin" | "edit" | "view" | "extension-apiserver-authentication-reader")
-        || name.starts_with("system:")
+    matches!(
+        name,
+        "cluster-admin" | "admin" | "edit" | "view" | "extension-apiserver-authentication-reader"
+    ) || name.starts_with("system:")
 }
 
 /// What every service account holds cluster-wide by the default bindings of `system:authenticated` and
-/// `system:serviceaccounts`.
+/// `system:serviceaccounts` (Kubernetes: discovery, own reviews, token issuer discovery).
 pub fn authenticated_rules(minor: &str) -> Vec<Rule> {
-    of_minor(minor).map(|builtins| builtins.authenticated.clone()).unwrap_or_default()
+    let everyone = |subject: &DefaultSubject| {
+        subject.kind == "Group"
+            && matches!(
+                subject.name.as_str(),
+                "system:authenticated" | "system:serviceaccounts"
+            )
+    };
+    default_bindings(minor)
+        .iter()
+        .filter(|binding| binding.namespace.is_none() && binding.subjects.iter().any(everyone))
+        .filter_map(|binding| cluster_role(minor, &binding.role_name))
+        .flatten()
+        .collect()
+}
+
+/// The default bindings of this minor, ClusterRoleBindings first; none when the minor is not known to this build.
+pub fn default_bindings(minor: &str) -> &'static [DefaultBinding] {
+    policy(minor).map_or(&[], |policy| &policy.bindings)
+}
+
+/// The built-in policy of one minor.
+#[derive(Default)]
+struct Policy {
+    /// (namespace, name) → rules; ClusterRoles have the empty namespace.
+    roles: BTreeMap<(&'static str, &'static str), Vec<Rule>>,
+    bindings: Vec<DefaultBinding>,
+}
+
+fn policy(minor: &str) -> Option<&'static Policy> {
+    static POLICIES: [OnceLock<Policy>; data::MINORS.len()] = [const { OnceLock::new() }; data::MINORS.len()];
+    let position = data::MINORS.iter().position(|known| *known == minor)?;
+    let text = data::of(minor)?.builtin;
+    Some(POLICIES.get(position)?.get_or_init(|| parse(text)))
+}
+
+/// A role is a line `role NAMESPACE NAME` (`-` for a ClusterRole) with one indented JSON rule a line below it; a
+/// binding is a line `binding NAMESPACE NAME ROLE-KIND ROLE-NAME` with one indented `KIND NAMESPACE NAME` a
+/// subject below it.
+fn parse(text: &'static str) -> Policy {
+    enum Open {
+        Role((&'static str, &'static str)),
+        Binding,
+    }
+    let mut policy = Policy::default();
+    let mut open = None;
+    for line in text.lines().filter(|line| !line.starts_with('#')) {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        match (&open, words.as_slice()) {
+            (_, ["role", namespace, name]) => {
+                let key = (if *namespace == "-" { "" } else { *namespace }, *name);
+                policy.roles.insert(key, Vec::new());
+                open = Some(Open::Role(key));
+            }
+            (_, ["binding", namespace, name, role_kind, role_name]) => {
+                policy.bindings.push(DefaultBinding {
+                    namespace: given(namespace),
+                    name: (*name).to_owned(),
+                    role_kind: (*role_kind).to_owned(),
+                    role_name: (*role_name).to_owned(),
+                    subjects: Vec::new(),
+                });
+                open = Some(Open::Binding);
+            }
+            (Some(Open::Role(key)), [json]) => {
+                if let (Ok(rule), Some(rules)) = (serde_json::from_str(json), policy.roles.get_mut(key)) {
+                    rules.push(rule);
+                }
+            }
+            (Some(Open::Binding), [kind, namespace, name]) => {
+                if let Some(binding) = policy.bindings.last_mut() {
+                    binding.subjects.push(DefaultSubject {
+                        kind: (*kind).to_owned(),
+                        namespace: given(namespace),
+                        name: (*name).to_owned(),
+                    });
+                }
+            }
+            _ => {}
+        }
+    }
+    policy
+}
+
+fn given(field: &str) -> Option<String> {
+    (field != "-").then(|| field.to_owned())
+}
+
+/// How many rules the roles of a minor have together, to hold against its data file.
+#[cfg(test)]
+pub(super) fn rules_of(minor: &str) -> usize {
+    policy(minor).map_or(0, |policy| policy.roles.values().map(Vec::len).sum())
 }

@@ -1,7 +1,8 @@
 //! Whether a granted (group, resource, verb) can match any request or check at all.
 
-use super::{Served, Table, is_check_only};
-use crate::api::virtual_checks::is_checked_resource;
+use super::table::{Group, REQUEST_VERBS, Served, Subresources, Table};
+use super::virtual_checks::is_checked;
+use super::{dead, meant};
 
 /// Whether a grant can ever matter.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,9 +10,10 @@ pub enum Liveness {
     /// Some served (resource, verb) matches.
     Live,
     /// Matches no served request, but the API server or an admission plugin checks it
-    /// (`bind`, `signers`, `*/finalizers`, `nodes/metrics`, `use` …).
+    /// (`bind`, `signers`, `*/finalizers`, `nodes/metrics`, `use` …), or a component of a custom group may.
     CheckOnly,
-    /// The group is in neither the table nor the CRDs of the input: never called dead.
+    /// The group is in neither the table nor the CRDs of the input: never called dead. So is a resource that the
+    /// CRDs of a custom group do not declare: their operator may create it, or serve it by aggregation.
     UnknownGroup,
     /// Matches nothing that any API serves or checks.
     Dead(DeadReason),
@@ -26,162 +28,50 @@ pub struct DeadReason {
     pub suggestion: Option<String>,
 }
 
-/// Groups that are no more, and what took their place.
-const REMOVED_GROUPS: [(&str, &str); 4] = [
-    ("extensions", "removed in 1.22 (apps, networking.k8s.io and policy have its resources)"),
-    ("settings.k8s.io", "removed in 1.20 (PodPreset)"),
-    ("auditregistration.k8s.io", "removed in 1.19 (AuditSink)"),
-    ("componentconfig", "never served"),
-];
-
-/// Resources that are no more.
-const REMOVED_RESOURCES: [(&str, &str, &str); 2] = [
-    ("policy", "podsecuritypolicies", "PodSecurityPolicy was removed in 1.25"),
-    ("apps", "controllerrevisions/status", "it has no status"),
-];
+impl Liveness {
+    /// Whether this is `Dead`.
+    pub fn is_dead(&self) -> bool {
+        matches!(self, Self::Dead(_))
+    }
+}
 
 impl Table {
     /// Judges one written (apiGroup, resource[/subresource], verb) of a rule; each may be a wildcard.
     pub fn liveness(&self, api_group: &str, resource: &str, verb: &str) -> Liveness {
-        let found = self.candidates(api_group, resource);
-        if found.iter().any(|served| verb == "*" || served.verbs.iter().any(|own| own == verb)) {
-            return Liveness::Live;
-        }
-        if is_check_only(api_group, resource, verb) || (verb == "*" && is_checked_resource(api_group, resource)) {
-            return Liveness::CheckOnly;
-        }
-        if api_group == "*" && resource != "*" && !resource.starts_with("*/") {
-            // Some group of some cluster may have it.
-            return Liveness::UnknownGroup;
-        }
-        if let Some((_, why)) = REMOVED_GROUPS.iter().find(|(group, _)| *group == api_group) {
-            return dead(format!("the API group `{api_group}` was {why}").replace("was never", "was never"), self.elsewhere(resource, api_group));
-        }
-        if let Some(reason) = self.odd_group(api_group, resource) {
-            return Liveness::Dead(reason);
-        }
-        if api_group != "*" && !self.knows_group(api_group) {
-            return Liveness::UnknownGroup;
-        }
-        self.judge_known(api_group, resource, verb, &found)
+        self.alive(api_group, resource, verb)
+            .unwrap_or_else(|| Liveness::Dead(dead::explain(self, api_group, resource, verb)))
     }
 
-    /// Entries that the written group and resource match, whatever the verb.
-    fn candidates(&self, api_group: &str, resource: &str) -> Vec<&Served> {
-        let matches = |served: &&Served| match resource {
-            "*" => true,
-            resource => match resource.split_once('/') {
-                Some(("*", subresource)) => !subresource.is_empty() && served.subresource == subresource,
-                Some((main, subresource)) => served.resource == main && served.subresource == subresource,
-                None => served.resource == resource && served.subresource.is_empty(),
-            },
-        };
-        match api_group {
-            "*" => self.iter().filter(matches).collect(),
-            group => self.of_group(group).filter(matches).collect(),
+    /// As `liveness`, but `None` for dead.
+    fn alive(&self, api_group: &str, resource: &str, verb: &str) -> Option<Liveness> {
+        if self.serves(api_group, resource, verb) {
+            return Some(Liveness::Live);
+        }
+        if dead::impossible_group(self, api_group, resource).is_some() {
+            return None;
+        }
+        if is_checked(api_group, resource, verb) && self.has_checked(api_group, resource) {
+            return Some(Liveness::CheckOnly);
+        }
+        if dead::impossible_resource_or_verb(resource, verb).is_some() {
+            return None;
+        }
+        match self.groups().get(api_group) {
+            None => Some(Liveness::UnknownGroup),
+            Some(group) if group.builtin => None,
+            Some(group) => group.custom_alive(resource, verb),
         }
     }
 
-    /// The group is known (or any), and nothing there serves or checks the verb.
-    fn judge_known(&self, api_group: &str, resource: &str, verb: &str, found: &[&Served]) -> Liveness {
-        let custom = self.of_group(api_group).any(|served| served.custom);
-        let (main, subresource) = resource.split_once('/').unwrap_or((resource, ""));
-        if let Some(served) = found.first() {
-            // Webhooks and aggregated servers ask for verbs of their own on custom resources.
-            if custom && !is_kubernetes_verb(verb) {
-                return Liveness::CheckOnly;
-            }
-            let message = match is_kubernetes_verb(verb) {
-                true => format!("`{resource}` does not serve `{verb}` (only {})", served.verbs.join(", ")),
-                false => format!("`{verb}` is no verb of the Kubernetes API"),
-            };
-            return dead(message, verb_hint(verb));
-        }
-        if resource == "*" || (resource.starts_with("*/") && api_group == "*") {
-            return match resource {
-                "*" => dead(format!("`{verb}` is no verb of the Kubernetes API"), verb_hint(verb)),
-                _ => self.odd_subresource(resource, subresource),
-            };
-        }
-        if subresource == "*" {
-            return self.odd_subresource(resource, subresource);
-        }
-        if let Some((_, _, why)) = REMOVED_RESOURCES.iter().find(|(g, r, _)| *g == api_group && *r == resource) {
-            return dead((*why).to_owned(), None);
-        }
-        // Aggregated servers beside a CRD of the same group may serve more than the CRDs declare.
-        if custom && self.get(api_group, main, "").is_none() {
-            if let Some(near) = self.nearest(api_group, main) {
-                return dead(format!("no resource `{main}` in `{api_group}`"), Some(format!("did you mean `{near}`?")));
-            }
-            return Liveness::UnknownGroup;
-        }
-        if self.get(api_group, main, "").is_some() {
-            if subresource == "finalizers" {
-                return dead(format!("only `update` is ever checked on `{resource}`"), None);
-            }
-            if custom && !matches!(subresource, "status" | "scale") {
-                return Liveness::CheckOnly;
-            }
-            let why = if custom { "its CRD does not declare it" } else { "the API has no such subresource" };
-            return dead(format!("`{main}` has no subresource `{subresource}`: {why}"), None);
-        }
-        let suggestion = match self.nearest(api_group, main) {
-            Some(near) => Some(format!("did you mean `{near}`?")),
-            None => self.elsewhere(resource, api_group),
-        };
-        dead(format!("no resource `{main}` in {}", group_name(api_group)), suggestion)
-    }
-
-    fn odd_subresource(&self, resource: &str, subresource: &str) -> Liveness {
-        let (message, hint) = match subresource {
-            "*" => {
-                let main = resource.split('/').next().unwrap_or_default();
-                let hint = if main == "*" { "`*` covers every subresource".to_owned() } else { format!("`{main}/SUBRESOURCE`, or `*/SUBRESOURCE` for all resources") };
-                (format!("`{resource}` matches nothing: the only partial wildcard is `*/SUBRESOURCE`"), Some(hint))
-            }
-            _ => (format!("no resource has the subresource `{subresource}`"), None),
-        };
-        dead(message, hint)
-    }
-
-    /// Ways to write a group that never match.
-    fn odd_group(&self, api_group: &str, resource: &str) -> Option<DeadReason> {
-        let (message, hint) = match api_group {
-            "core" | "v1" | "corev1" => (format!("`{api_group}` is no API group: the core group is written \"\""), Some("did you mean \"\"?".to_owned())),
-            group => {
-                let (main, version) = group.split_once('/')?;
-                let looks = version.starts_with('v') && version.chars().nth(1).is_some_and(|c| c.is_ascii_digit());
-                if !looks {
-                    return None;
-                }
-                (format!("`{group}` is no API group: it carries a version"), Some(format!("did you mean `{main}`?")))
-            }
-        };
-        let _ = resource;
-        Some(DeadReason { message, suggestion: hint })
-    }
-
-    /// A resource of the group whose singular, kind or spelling without case this is.
-    fn nearest(&self, api_group: &str, main: &str) -> Option<&str> {
-        let lower = main.to_lowercase();
-        let near = |served: &&Served| {
-            served.subresource.is_empty()
-                && (served.resource == lower || served.singular == lower || served.kind.to_lowercase() == lower)
-        };
-        self.of_group(api_group).find(near).map(|served| served.resource.as_str())
-    }
-
-    /// Where a resource of this name is served instead.
-    fn elsewhere(&self, resource: &str, not_in: &str) -> Option<String> {
-        let main = resource.split('/').next().unwrap_or_default();
-        let groups: Vec<String> = self.groups_with(main).filter(|group| *group != not_in).map(group_name).collect();
-        (!groups.is_empty()).then(|| format!("`{main}` is in {}", groups.join(" and ")))
-    }
-
-    /// Judges a pair of a rule entry with all its groups and resources. Entries are products
-    /// (`apiGroups: ["", apps]` × many resources) that grant per existing pair, so a pair is only dead when its group
-    /// has none of the resources, or its resource is in none of the groups.
+    /// Judges one (group, resource, verb) of a rule entry with several groups and resources. Such an entry grants
+    /// per existing pair, so it is usual that not every pair exists. What is dead on its own is called dead here
+    /// only where the fault is in what is written, not in the pairing:
+    /// - a pair that does not exist: its group has none of the entry's resources, or none of the entry's groups
+    ///   has its resource;
+    /// - a verb that an existing pair does not take: neither does this resource in another of the groups, nor
+    ///   another of the resources in this group.
+    ///
+    /// What is not called dead then has the verdict of the pair that excuses it.
     pub fn cross_product_liveness(
         &self,
         groups: &[&str],
@@ -190,49 +80,85 @@ impl Table {
         resource: &str,
         verb: &str,
     ) -> Liveness {
-        let own = self.liveness(api_group, resource, verb);
-        let Liveness::Dead(_) = own else { return own };
-        // A verb that the resource itself does not serve is dead beside any other pair.
-        if !self.candidates(api_group, resource).is_empty() || (groups.len() < 2 && resources.len() < 2) {
-            return own;
+        if let Some(liveness) = self.alive(api_group, resource, verb) {
+            return liveness;
         }
-        let exists = |group: &str, resource: &str| {
-            !self.candidates(group, resource).is_empty()
-                || is_checked_resource(group, resource)
-                || (group != "*" && !self.knows_group(group) && !self.is_removed_or_odd(group, resource))
+        let in_group = |verb: &str| {
+            resources
+                .iter()
+                .find_map(|other| self.alive(api_group, other, verb))
         };
-        let group_has_others = resources.iter().any(|other| exists(api_group, other));
-        let resource_is_elsewhere = groups.iter().any(|other| exists(other, resource));
-        if group_has_others && resource_is_elsewhere { Liveness::Live } else { own }
+        let elsewhere = |verb: &str| groups.iter().find_map(|other| self.alive(other, resource, verb));
+        let excused = if self.alive(api_group, resource, "*").is_some() {
+            elsewhere(verb).or_else(|| in_group(verb))
+        } else {
+            in_group("*").and_then(|_| elsewhere("*"))
+        };
+        excused.unwrap_or_else(|| Liveness::Dead(dead::explain(self, api_group, resource, verb)))
     }
 
-    fn is_removed_or_odd(&self, group: &str, resource: &str) -> bool {
-        REMOVED_GROUPS.iter().any(|(removed, _)| *removed == group) || self.odd_group(group, resource).is_some()
+    /// Whether a request can match, wildcards in any place.
+    fn serves(&self, api_group: &str, resource: &str, verb: &str) -> bool {
+        let takes = |served: &Served| verb == "*" || served.verbs.iter().any(|known| known == verb);
+        match api_group {
+            "*" => self.groups().values().any(|group| group.any(resource, takes)),
+            _ => self
+                .groups()
+                .get(api_group)
+                .is_some_and(|group| group.any(resource, takes)),
+        }
+    }
+
+    /// Whether that on which a check is made exists, as far as the table knows: the owner of `pods/finalizers`.
+    /// Virtual resources are not in the table, so only finalizers are looked up.
+    fn has_checked(&self, api_group: &str, resource: &str) -> bool {
+        let Some(owner) = resource.strip_suffix("/finalizers") else {
+            return true;
+        };
+        let builtin = self.groups().get(api_group).filter(|group| group.builtin);
+        builtin.is_none_or(|group| group.any(owner, |_| true))
     }
 }
 
-fn dead(message: String, suggestion: Option<String>) -> Liveness {
-    Liveness::Dead(DeadReason { message, suggestion })
-}
+impl Group {
+    /// Whether some entry that the written resource matches has the property.
+    pub(super) fn any(&self, written: &str, holds: impl Fn(&Served) -> bool) -> bool {
+        match written.split_once('/') {
+            None if written == "*" => self.resources.values().flat_map(Subresources::values).any(holds),
+            // `pods/` is not `pods`: a request without subresource has no slash to match.
+            Some((_, "")) => false,
+            Some(("*", subresource)) => self
+                .resources
+                .values()
+                .filter_map(|subs| subs.get(subresource))
+                .any(holds),
+            None => self
+                .resources
+                .get(written)
+                .and_then(|subs| subs.get(""))
+                .is_some_and(holds),
+            Some((resource, subresource)) => self
+                .resources
+                .get(resource)
+                .and_then(|subs| subs.get(subresource))
+                .is_some_and(holds),
+        }
+    }
 
-fn group_name(group: &str) -> String {
-    if group.is_empty() { "the core group".to_owned() } else { format!("`{group}`") }
-}
-
-fn is_kubernetes_verb(verb: &str) -> bool {
-    matches!(verb, "get" | "list" | "watch" | "create" | "update" | "patch" | "delete" | "deletecollection")
-}
-
-/// The verb that people mean when they write an HTTP method or a kubectl command.
-fn verb_hint(verb: &str) -> Option<String> {
-    let meant = match verb.to_lowercase().as_str() {
-        "put" | "edit" | "modify" | "write" | "updatestatus" => "update",
-        "post" => "create",
-        "describe" | "read" | "head" => "get",
-        "remove" => "delete",
-        "delete-collection" | "deletecollections" => "deletecollection",
-        other if is_kubernetes_verb(other) => return Some(format!("did you mean `{other}`?")),
-        _ => return None,
-    };
-    Some(format!("did you mean `{meant}`?"))
+    /// Judges what is not served in a group that only CRDs define; `None` for dead. Its components may check more
+    /// than requests: own verbs (Knative `knsubscribe`), virtual resources (cert-manager `signers`) and
+    /// subresources (`prometheuses/api`).
+    fn custom_alive(&self, resource: &str, verb: &str) -> Option<Liveness> {
+        if verb != "*" && !REQUEST_VERBS.contains(&verb) {
+            return Some(Liveness::CheckOnly);
+        }
+        let (owner, subresource) = resource.split_once('/').unwrap_or((resource, ""));
+        match self.resources.get(owner) {
+            // The CRD says what it serves of these; `finalizers` has been judged as a check.
+            Some(_) if matches!(subresource, "" | "status" | "scale" | "finalizers") => None,
+            Some(_) => Some(Liveness::CheckOnly),
+            None if meant::plural(self, owner).is_some() => None,
+            None => Some(Liveness::UnknownGroup),
+        }
+    }
 }

@@ -1,16 +1,23 @@
 //! What Kubernetes serves (group, resource, subresource, verbs, scope per minor), what it grants by default
 //! (built-in roles, every authenticated user) and what it only checks (virtual resources and verbs).
+//!
+//! The data of a minor are two files in `data/`, written by `tests/generated.rs` from Kubernetes' own.
 
 pub mod builtin;
+mod data;
+mod dead;
 mod liveness;
+mod meant;
 mod table;
-#[cfg(test)]
-mod tests;
 mod virtual_checks;
 
+pub use data::MINORS;
 pub use liveness::{DeadReason, Liveness};
 pub use table::{CustomResource, Served, Table};
 pub use virtual_checks::is_check_only;
 
 /// The Kubernetes minor judged against when none is chosen.
 pub const DEFAULT_MINOR: &str = "1.36";
+
+#[cfg(test)]
+mod tests;

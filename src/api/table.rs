@@ -1,9 +1,9 @@
 //! The served API as a table: built-in resources of one minor plus custom resources of the input.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
-/// Data files by minor; `tests/generated.rs` makes them out of Kubernetes' own discovery files.
-const DATA: [(&str, &str); 1] = [("1.36", include_str!("data/served-1.36.tsv"))];
+use super::data;
 
 /// One served resource or subresource.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,91 +47,120 @@ pub struct CustomResource {
     pub scale: bool,
 }
 
+/// The verbs that requests to resources carry (Kubernetes `RequestInfoFactory`), sorted.
+pub(super) const REQUEST_VERBS: [&str; 8] = [
+    "create",
+    "delete",
+    "deletecollection",
+    "get",
+    "list",
+    "patch",
+    "update",
+    "watch",
+];
+
+/// The verbs on the status and scale of a custom resource.
+const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
+
+/// Subresource → entry; the main resource has the empty subresource.
+pub(super) type Subresources = BTreeMap<String, Served>;
+
+/// The resources of one API group by plural name.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Group {
+    /// Whether Kubernetes itself has this group: then nothing else adds resources to it.
+    pub(super) builtin: bool,
+    pub(super) resources: BTreeMap<String, Subresources>,
+}
+
 /// Served resources of one Kubernetes minor plus those added from CRDs.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
-    /// group → (resource, subresource) → entry.
-    groups: BTreeMap<String, BTreeMap<(String, String), Served>>,
-    /// (group, kind) → resource.
-    kinds: BTreeMap<(String, String), String>,
-    /// resource → groups that have it.
-    resources: BTreeMap<String, BTreeSet<String>>,
+    minor: String,
+    groups: BTreeMap<String, Group>,
 }
 
 impl Table {
-    /// Minors that this build has data for.
-    pub fn minors() -> Vec<&'static str> {
-        DATA.iter().map(|(minor, _)| *minor).collect()
-    }
-
     /// The table of a minor such as `1.36`; `None` when this build has no data for it.
     pub fn for_minor(minor: &str) -> Option<Self> {
-        let (_, data) = DATA.iter().find(|(known, _)| *known == minor)?;
-        let mut table = Self::default();
-        for line in data.lines().filter(|line| !line.starts_with('#')) {
-            let mut columns = line.split('\t');
-            let mut next = || columns.next().unwrap_or_default();
-            let (api_group, combined, kind, singular) = (next(), next(), next(), next());
-            let (scope, stability, verbs) = (next(), next(), next());
-            let (resource, subresource) = combined.split_once('/').unwrap_or((combined, ""));
-            table.add(Served {
-                api_group: api_group.to_owned(),
-                resource: resource.to_owned(),
-                subresource: subresource.to_owned(),
-                kind: kind.to_owned(),
-                singular: singular.to_owned(),
-                verbs: verbs.split(' ').map(str::to_owned).collect(),
-                namespaced: scope == "Namespaced",
-                by_default: stability == "default",
-                custom: false,
-            });
-        }
-        Some(table)
+        Self::shared(minor).cloned()
     }
 
-    fn add(&mut self, served: Served) {
-        if served.subresource.is_empty() {
-            self.kinds.insert((served.api_group.clone(), served.kind.clone()), served.resource.clone());
-            self.resources.entry(served.resource.clone()).or_default().insert(served.api_group.clone());
+    /// The built-in part of a minor, read once.
+    pub(super) fn shared(minor: &str) -> Option<&'static Self> {
+        static TABLES: [OnceLock<Table>; data::MINORS.len()] =
+            [const { OnceLock::new() }; data::MINORS.len()];
+        let position = data::MINORS.iter().position(|known| *known == minor)?;
+        let text = data::of(minor)?.served;
+        Some(TABLES.get(position)?.get_or_init(|| Self::read(minor, text)))
+    }
+
+    fn read(minor: &str, text: &str) -> Self {
+        let mut table = Self {
+            minor: minor.to_owned(),
+            groups: BTreeMap::new(),
+        };
+        for served in text
+            .lines()
+            .filter(|line| !line.starts_with('#'))
+            .filter_map(parse)
+        {
+            let group = table.groups.entry(served.api_group.clone()).or_default();
+            group.builtin = true;
+            group.add(served);
         }
-        let group = self.groups.entry(served.api_group.clone()).or_default();
-        group.insert((served.resource.clone(), served.subresource.clone()), served);
+        table
+    }
+
+    /// The Kubernetes minor of the built-in part; empty for a table without one.
+    pub fn minor(&self) -> &str {
+        &self.minor
     }
 
     /// Adds custom resources (get, list, watch, create, update, patch, delete, deletecollection, and
-    /// get/update/patch on status and scale where declared). A built-in entry stays as it is.
+    /// get/update/patch on status and scale where declared). What is already there stays: two versions of
+    /// one CRD in the input unite.
     pub fn add_custom(&mut self, resource: &CustomResource) {
-        if self.get(&resource.api_group, &resource.plural, "").is_some_and(|served| !served.custom) {
-            return;
-        }
-        let served = |subresource: &str, verbs: &[&str]| Served {
-            api_group: resource.api_group.clone(),
-            resource: resource.plural.clone(),
-            subresource: subresource.to_owned(),
-            kind: resource.kind.clone(),
-            singular: resource.singular.clone(),
-            verbs: verbs.iter().map(|verb| (*verb).to_owned()).collect(),
-            namespaced: resource.namespaced,
-            by_default: true,
-            custom: true,
-        };
-        self.add(served("", &["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"]));
-        for (declared, subresource) in [(resource.status, "status"), (resource.scale, "scale")] {
-            if declared {
-                self.add(served(subresource, &["get", "patch", "update"]));
-            }
+        let group = self.groups.entry(resource.api_group.clone()).or_default();
+        let subresources = [("", true), ("status", resource.status), ("scale", resource.scale)];
+        for (subresource, _) in subresources.into_iter().filter(|(_, declared)| *declared) {
+            let verbs: &[&str] = if subresource.is_empty() {
+                &REQUEST_VERBS
+            } else {
+                &SUBRESOURCE_VERBS
+            };
+            group.add(Served {
+                api_group: resource.api_group.clone(),
+                resource: resource.plural.clone(),
+                subresource: subresource.to_owned(),
+                kind: resource.kind.clone(),
+                singular: resource.singular.clone(),
+                verbs: verbs.iter().map(|&verb| verb.to_owned()).collect(),
+                namespaced: resource.namespaced,
+                by_default: true,
+                custom: true,
+            });
         }
     }
 
     /// The entry of a resource (`subresource` empty for the main one).
     pub fn get(&self, api_group: &str, resource: &str, subresource: &str) -> Option<&Served> {
-        self.groups.get(api_group)?.get(&(resource.to_owned(), subresource.to_owned()))
+        self.groups
+            .get(api_group)?
+            .resources
+            .get(resource)?
+            .get(subresource)
     }
 
     /// The resource that serves a kind in a group.
     pub fn by_kind(&self, api_group: &str, kind: &str) -> Option<&Served> {
-        let resource = self.kinds.get(&(api_group.to_owned(), kind.to_owned()))?;
-        self.get(api_group, resource, "")
+        let mut main = self
+            .groups
+            .get(api_group)?
+            .resources
+            .values()
+            .filter_map(|subs| subs.get(""));
+        main.find(|served| served.kind == kind)
     }
 
     /// Whether the table knows this group at all.
@@ -139,18 +168,44 @@ impl Table {
         self.groups.contains_key(api_group)
     }
 
-    /// Groups that have a resource of this name, custom or not.
-    pub(super) fn groups_with(&self, resource: &str) -> impl Iterator<Item = &str> {
-        self.resources.get(resource).into_iter().flatten().map(String::as_str)
-    }
-
-    /// All entries of a group.
-    pub(super) fn of_group(&self, api_group: &str) -> impl Iterator<Item = &Served> {
-        self.groups.get(api_group).into_iter().flat_map(BTreeMap::values)
-    }
-
     /// All entries in (group, resource, subresource) order.
     pub fn iter(&self) -> impl Iterator<Item = &Served> {
-        self.groups.values().flat_map(BTreeMap::values)
+        self.groups
+            .values()
+            .flat_map(|group| group.resources.values())
+            .flat_map(Subresources::values)
     }
+
+    pub(super) fn groups(&self) -> &BTreeMap<String, Group> {
+        &self.groups
+    }
+}
+
+impl Group {
+    fn add(&mut self, served: Served) {
+        let subresources = self.resources.entry(served.resource.clone()).or_default();
+        subresources.entry(served.subresource.clone()).or_insert(served);
+    }
+}
+
+/// One data line, tab-separated: group, resource, subresource, kind, singular, scope, verbs, availability; `-`
+/// for empty. Anything else gives nothing.
+fn parse(line: &str) -> Option<Served> {
+    let mut fields = line
+        .split('\t')
+        .map(|field| if field == "-" { "" } else { field });
+    let mut next = || fields.next();
+    let (api_group, resource, subresource) = (next()?, next()?, next()?);
+    let (kind, singular, scope, verbs, availability) = (next()?, next()?, next()?, next()?, next()?);
+    Some(Served {
+        api_group: api_group.to_owned(),
+        resource: resource.to_owned(),
+        subresource: subresource.to_owned(),
+        kind: kind.to_owned(),
+        singular: singular.to_owned(),
+        verbs: verbs.split(',').map(str::to_owned).collect(),
+        namespaced: scope == "namespaced",
+        by_default: availability == "default",
+        custom: false,
+    })
 }

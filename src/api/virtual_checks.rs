@@ -1,79 +1,140 @@
-//! What is checked but never served: no audit event ever carries it. One table of data; each row says who checks.
+//! What is checked but never served: no audit event ever carries it.
 
-/// A row: verbs on a resource of a group. `*` stands for any, `prefix*` for any with that prefix.
-struct Check {
-    group: &'static str,
-    /// `resource`, `resource/subresource`, or `*/subresource`.
-    resource: &'static str,
-    verbs: &'static [&'static str],
-}
+use super::table::REQUEST_VERBS;
 
-const fn check(group: &'static str, resource: &'static str, verbs: &'static [&'static str]) -> Check {
-    Check { group, resource, verbs }
-}
+/// One kind of check, as (group, resource, verbs). In each, `*` stands for anything and a trailing `*` for any
+/// ending; a resource may also be `*/sub`. A resource without subresource means just that one.
+type Check = (&'static str, &'static str, &'static [&'static str]);
 
-const CHECKS: [Check; 24] = [
-    // pkg/registry/rbac/escalation_check.go, {role,rolebinding}/policybased
-    check("rbac.authorization.k8s.io", "roles", &["bind", "escalate"]),
-    check("rbac.authorization.k8s.io", "clusterroles", &["bind", "escalate"]),
-    // staging/src/k8s.io/apiserver/pkg/endpoints/filters/impersonation
-    check("", "users", &["impersonate"]),
-    check("", "groups", &["impersonate"]),
-    check("", "serviceaccounts", &["impersonate"]),
-    check("authentication.k8s.io", "*", &["impersonate*"]),
-    check("authentication.k8s.io", "userextras/*", &["impersonate*"]),
-    check("*", "*", &["impersonate-on:*"]),
-    // plugin/pkg/admission/certificates
-    check("certificates.k8s.io", "signers", &["approve", "sign", "attest"]),
-    // plugin/pkg/admission/gc/gc_admission.go asks for `update` only
-    check("*", "*/finalizers", &["update", "*"]),
-    // pkg/kubelet/server/auth.go, by HTTP method
-    check("", "nodes/metrics", KUBELET),
-    check("", "nodes/stats", KUBELET),
-    check("", "nodes/log", KUBELET),
-    check("", "nodes/spec", KUBELET),
-    check("", "nodes/checkpoint", KUBELET),
-    check("", "nodes/configz", KUBELET),
-    check("", "nodes/healthz", KUBELET),
-    check("", "nodes/pods", KUBELET),
-    check("", "nodes/statusz", KUBELET),
-    // staging/src/k8s.io/apiserver/pkg/endpoints/handlers/delete.go
-    check("*", "*", &["unsafe-delete-ignore-read-errors"]),
+/// The verbs of the kubelet's API (Kubernetes `pkg/kubelet/server/auth.go`): from the method of the request.
+const KUBELET: &[&str] = &["get", "create", "update", "patch", "delete"];
+
+/// Constrained impersonation (Kubernetes `apiserver/pkg/endpoints/filters/impersonation`, 1.35 and later).
+const IMPERSONATE: &[&str] = &["impersonate", "impersonate:*"];
+
+const RBAC: &str = "rbac.authorization.k8s.io";
+const AUTHENTICATION: &str = "authentication.k8s.io";
+
+#[rustfmt::skip]
+const CHECKS: &[Check] = &[
+    // Kubernetes apiserver/pkg/endpoints/filters/impersonation
+    ("", "users", IMPERSONATE),
+    ("", "groups", IMPERSONATE),
+    ("", "serviceaccounts", IMPERSONATE),
+    (AUTHENTICATION, "users", IMPERSONATE),
+    (AUTHENTICATION, "groups", IMPERSONATE),
+    (AUTHENTICATION, "serviceaccounts", IMPERSONATE),
+    (AUTHENTICATION, "nodes", IMPERSONATE),
+    (AUTHENTICATION, "uids", IMPERSONATE),
+    (AUTHENTICATION, "userextras", IMPERSONATE),
+    (AUTHENTICATION, "userextras/*", IMPERSONATE),
+    // pkg/registry/rbac/escalation_check.go
+    (RBAC, "roles", &["bind", "escalate"]),
+    (RBAC, "clusterroles", &["bind", "escalate"]),
+    // pkg/certauthorization, admission plugins CertificateApproval, CertificateSigning, ClusterTrustBundleAttest
+    ("certificates.k8s.io", "signers", &["approve", "sign", "attest"]),
+    // pkg/controller/certificates/approver, and Karmada's in its likeness
+    ("certificates.k8s.io", "certificatesigningrequests/nodeclient", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/selfnodeclient", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/selfnodeserver", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/clusteragent", &["create"]),
+    ("certificates.k8s.io", "certificatesigningrequests/selfclusteragent", &["create"]),
+    // pkg/kubelet/server/auth.go
+    ("", "nodes/checkpoint", KUBELET),
+    ("", "nodes/configz", KUBELET),
+    ("", "nodes/healthz", KUBELET),
+    ("", "nodes/log", KUBELET),
+    ("", "nodes/metrics", KUBELET),
+    ("", "nodes/pods", KUBELET),
+    ("", "nodes/spec", KUBELET),
+    ("", "nodes/stats", KUBELET),
+    ("", "nodes/statusz", KUBELET),
     // pkg/registry/resource/utils.go
-    check("resource.k8s.io", "resourceclaims/binding", &["update", "patch", "*"]),
-    check("resource.k8s.io", "resourceclaims/driver", &["associated-node:*", "arbitrary-node:*", "*"]),
-    // OpenShift: openshift-kube-apiserver/admission/network/restrictedendpoints
-    check("", "endpoints/restricted", &["create", "*"]),
-    check("discovery.k8s.io", "endpointslices/restricted", &["create", "*"]),
+    ("resource.k8s.io", "resourceclaims/binding", &["update", "patch"]),
+    ("resource.k8s.io", "resourceclaims/driver", &["associated-node:*", "arbitrary-node:*"]),
+    // OpenShift: openshift/kubernetes openshift-kube-apiserver/admission, apiserver-library-go
+    ("security.openshift.io", "securitycontextconstraints", &["use"]),
+    ("", "endpoints/restricted", &["create"]),
+    ("discovery.k8s.io", "endpointslices/restricted", &["create"]),
+    ("network.openshift.io", "service/externalips", &["create"]),
+    ("route.openshift.io", "routes/custom-host", &["create", "update"]),
+    ("build.openshift.io", "builds/custom", &["create"]),
+    ("build.openshift.io", "builds/docker", &["create"]),
+    ("build.openshift.io", "builds/jenkinspipeline", &["create"]),
+    ("build.openshift.io", "builds/optimizeddocker", &["create"]),
+    ("build.openshift.io", "builds/source", &["create"]),
+    // Components that ask the API server about their own endpoints
+    ("image.openshift.io", "registry/metrics", &["get"]),
+    ("route.openshift.io", "routers/metrics", &["get"]),
+    ("monitoring.coreos.com", "alertmanagers/api", &["get", "create", "update", "patch", "delete"]),
+    ("monitoring.coreos.com", "prometheuses/api", &["get", "create", "update", "patch", "delete"]),
+    // Open Cluster Management
+    ("", "serviceaccounts/token", &["subscribe"]),
+    // plugin/pkg/admission/gc: owner references that block deletion
+    ("*", "*/finalizers", &["update"]),
 ];
 
-const KUBELET: &[&str] = &["get", "create", "update", "patch", "delete", "*"];
+/// Checks on whatever resource a request is about: group and verb.
+#[rustfmt::skip]
+const CHECKS_ANYWHERE: &[(&str, &str)] = &[
+    // plugin/pkg/admission/noderestriction: the resource is the audience asked for
+    ("", "request-serviceaccounts-token-audience"),
+    // apiserver/pkg/endpoints/filters/impersonation: what may be done while impersonating
+    ("*", "impersonate-on:*"),
+    // apiserver/pkg/endpoints/handlers/delete.go
+    ("*", "unsafe-delete-ignore-read-errors"),
+];
 
 /// Whether (apiGroup, resource[/subresource], verb), taken literally, is only ever checked on behalf of a
 /// caller and so can never be an event of its own (`bind`, `escalate`, `impersonate`, `*/finalizers`, signers …).
+/// Verbs that no request carries are, whatever the resource.
 pub fn is_check_only(api_group: &str, resource: &str, verb: &str) -> bool {
-    CHECKS.iter().any(|check| {
-        fits(check.group, api_group) && fits_resource(check.resource, resource) && check.verbs.iter().any(|v| fits(v, verb))
+    let request_verb = verb == "*" || REQUEST_VERBS.contains(&verb);
+    !request_verb || find(api_group, resource, verb, covers)
+}
+
+/// Whether some check is in what a rule writes, wildcards in any place. The verb `*` does not stand for the checks
+/// that are made on every resource: they are no reason why this one should exist.
+pub(super) fn is_checked(api_group: &str, resource: &str, verb: &str) -> bool {
+    let meets = |pattern: &str, written: &str| written == "*" || covers(pattern, written);
+    CHECKS_ANYWHERE
+        .iter()
+        .any(|(group, known)| meets(group, api_group) && covers(known, verb))
+        || find(api_group, resource, verb, meets)
+}
+
+/// The verbs for which this very resource is checked.
+pub(super) fn checked_verbs(api_group: &str, resource: &str) -> Vec<&'static str> {
+    CHECKS
+        .iter()
+        .filter(|(group, checked, _)| covers(group, api_group) && resource_matches(checked, resource, covers))
+        .flat_map(|(_, _, verbs)| verbs.iter().copied())
+        .collect()
+}
+
+fn find(api_group: &str, resource: &str, verb: &str, matches: fn(&str, &str) -> bool) -> bool {
+    CHECKS.iter().any(|(group, checked, verbs)| {
+        matches(group, api_group)
+            && resource_matches(checked, resource, matches)
+            && verbs.iter().any(|known| matches(known, verb))
     })
 }
 
-/// Whether some check asks for this subresource of this resource (`*` for any group or resource as written).
-pub(super) fn is_checked_resource(api_group: &str, resource: &str) -> bool {
-    CHECKS.iter().any(|check| {
-        check.resource != "*" && (fits(check.group, api_group) || api_group == "*") && fits_resource(check.resource, resource)
-    })
-}
-
-fn fits(pattern: &str, text: &str) -> bool {
-    match pattern.strip_suffix('*') {
-        Some(prefix) => text.starts_with(prefix),
-        None => pattern == text,
+fn resource_matches(pattern: &str, written: &str, matches: fn(&str, &str) -> bool) -> bool {
+    match (pattern.split_once('/'), written.split_once('/')) {
+        // `*/*` is a slip and not meant for the one check with a literal `*` (all `userextras` at once).
+        (Some((resource, "*")), Some((written, "*"))) => covers(resource, written),
+        (Some((resource, subresource)), Some((written_resource, written_subresource))) => {
+            matches(resource, written_resource) && covers(subresource, written_subresource)
+        }
+        (None, Some(_)) => false,
+        (_, None) => matches(pattern, written),
     }
 }
 
-fn fits_resource(pattern: &str, resource: &str) -> bool {
-    match pattern.strip_prefix("*/") {
-        Some(subresource) => resource.split_once('/').is_some_and(|(_, own)| own == subresource),
-        None => fits(pattern, resource),
-    }
+/// Whether everything that a rule writes is in a pattern of the table.
+fn covers(pattern: &str, written: &str) -> bool {
+    pattern
+        .strip_suffix('*')
+        .map_or(pattern == written, |start| written.starts_with(start))
 }

@@ -8,7 +8,7 @@ use super::Exit;
 use super::args::{InputArgs, RoleArgs};
 use super::output::Terminal;
 use crate::analysis::{self, Assessment, Context, Options};
-use crate::api::Table;
+use crate::api::{MINORS, Table};
 use crate::audit::Usage;
 use crate::finding::{Finding, Severity};
 use crate::graph::{Graph, SubjectKey};
@@ -62,7 +62,7 @@ impl Loaded {
     /// Reads everything; `progress` is told of bytes of the log as they are read.
     pub fn read(request: &Request, progress: &mut dyn FnMut(u64)) -> Result<Self> {
         let Some(mut table) = Table::for_minor(&request.kube_version) else {
-            bail!("no API table for Kubernetes {}; this build knows {}", request.kube_version, Table::minors().join(", "));
+            bail!("no API table for Kubernetes {}; this build knows {}", request.kube_version, MINORS.join(", "));
         };
         let usage = match request.audit.as_slice() {
             [] => None,

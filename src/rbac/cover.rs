@@ -1,8 +1,10 @@
-//! Writing a finite set of exact permissions as few, readable rules whose products are exactly that set.
+//! Writing a finite set of exact permissions as few, readable rules whose product is exactly that set.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Rule;
+use super::rule::ALL;
 
 /// One exact permission of one scope, as a rule will write it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,146 +29,229 @@ pub enum Entry {
     },
 }
 
-type Verbs = BTreeSet<String>;
-type Names = BTreeSet<String>;
+/// The order in which people write verbs; others follow alphabetically.
+const CUSTOMARY: [&str; 8] = [
+    "get",
+    "list",
+    "watch",
+    "create",
+    "update",
+    "patch",
+    "delete",
+    "deletecollection",
+];
 
-/// Rules that grant exactly the given entries (duplicates allowed), in a stable readable order: the core group
-/// first, resources by name, non-resource URLs last.
-///
-/// Resources of one group with the same names and verbs share a rule, then groups with the same resources, names and
-/// verbs do. A product is only ever formed of equal parts, so no rule grants more than its entries.
+/// Up to this many different verb sets in one group are searched for one that smaller ones make up.
+const SEARCHED_VERB_SETS: usize = 64;
+
+type Words = BTreeSet<String>;
+
+/// Verbs of each resource of each group, all over one set of names.
+type Rows = BTreeMap<String, BTreeMap<String, Words>>;
+
+/// Rules that grant exactly the given entries (duplicates allowed), in a stable readable order.
 pub fn rules(entries: impl IntoIterator<Item = Entry>) -> Vec<Rule> {
-    let mut verbs_of: BTreeMap<(String, String, Names), Verbs> = BTreeMap::new();
-    let mut verbs_of_url: BTreeMap<String, Verbs> = BTreeMap::new();
+    let mut resources: BTreeMap<(String, String), BTreeMap<String, Names>> = BTreeMap::new();
+    let mut paths: BTreeMap<String, Words> = BTreeMap::new();
     for entry in entries {
         match entry {
-            Entry::Resource { api_group, resource, verb, names } => {
-                verbs_of.entry((api_group, resource, names.into_iter().collect())).or_default().insert(verb);
+            Entry::Resource {
+                api_group,
+                resource,
+                verb,
+                names,
+            } => {
+                let verbs = resources.entry((api_group, resource)).or_default();
+                verbs
+                    .entry(verb)
+                    .and_modify(|known| known.add(&names))
+                    .or_insert_with(|| Names::of(&names));
             }
             Entry::NonResource { url, verb } => {
-                verbs_of_url.entry(url).or_default().insert(verb);
+                paths.entry(url).or_default().insert(verb);
             }
         }
     }
+    let mut by_names: BTreeMap<Words, Rows> = BTreeMap::new();
+    for ((group, resource), mut verbs) in resources {
+        drop_under_wildcard(&mut verbs);
+        for (verb, names) in verbs {
+            let rows = by_names.entry(names.listed()).or_default();
+            rows.entry(group.clone())
+                .or_default()
+                .entry(resource.clone())
+                .or_default()
+                .insert(verb);
+        }
+    }
+    let mut written: Vec<Rule> = by_names
+        .iter()
+        .flat_map(|(names, rows)| resource_rules(names, rows))
+        .collect();
+    written.sort_by(|a, b| {
+        let key = |rule: &Rule| {
+            (
+                rule.api_groups.clone(),
+                rule.resources.clone(),
+                rule.resource_names.clone(),
+            )
+        };
+        key(a).cmp(&key(b))
+    });
+    written.extend(path_rules(paths));
+    written
+}
 
-    let mut resources_of: BTreeMap<(String, Names, Verbs), BTreeSet<String>> = BTreeMap::new();
-    for ((group, resource, names), verbs) in verbs_of {
-        resources_of.entry((group, names, verbs)).or_default().insert(resource);
+/// The names that one verb on one resource is granted for.
+enum Names {
+    Any,
+    Only(Words),
+}
+
+impl Names {
+    fn of(names: &[String]) -> Self {
+        if names.is_empty() {
+            Self::Any
+        } else {
+            Self::Only(names.iter().cloned().collect())
+        }
     }
-    let mut groups_of: BTreeMap<(BTreeSet<String>, Names, Verbs), BTreeSet<String>> = BTreeMap::new();
-    for ((group, names, verbs), resources) in resources_of {
-        groups_of.entry((resources, names, verbs)).or_default().insert(group);
+
+    fn add(&mut self, names: &[String]) {
+        match self {
+            Self::Only(known) if !names.is_empty() => known.extend(names.iter().cloned()),
+            _ => *self = Self::Any,
+        }
     }
-    let mut rules: Vec<Rule> = groups_of
+
+    /// As `resourceNames` writes it: empty for any.
+    fn listed(self) -> Words {
+        match self {
+            Self::Any => Words::new(),
+            Self::Only(names) => names,
+        }
+    }
+}
+
+/// Leaves out what the verb `*` on the same resource already grants.
+fn drop_under_wildcard(verbs: &mut BTreeMap<String, Names>) {
+    let Some(wildcard) = verbs.remove(ALL) else { return };
+    verbs.retain(|_, names| match (&wildcard, names) {
+        (Names::Any, _) => false,
+        (Names::Only(_), Names::Any) => true,
+        (Names::Only(all), Names::Only(names)) => {
+            names.retain(|name| !all.contains(name));
+            !names.is_empty()
+        }
+    });
+    verbs.insert(ALL.to_owned(), wildcard);
+}
+
+/// Of the plain grouping and the one without composed verb sets, the one with fewer rules; plain on a tie,
+/// since it names each resource once.
+fn resource_rules(names: &Words, rows: &Rows) -> Vec<Rule> {
+    let plain = grouped(names, rows, false);
+    let decomposed = grouped(names, rows, true);
+    if decomposed.len() < plain.len() {
+        decomposed
+    } else {
+        plain
+    }
+}
+
+fn grouped(names: &Words, rows: &Rows, decompose: bool) -> Vec<Rule> {
+    // (resources, verbs) that several groups have in common become one rule.
+    let mut products: BTreeMap<(Words, Words), Vec<String>> = BTreeMap::new();
+    for (group, resources) in rows {
+        let mut by_verbs: BTreeMap<Words, Words> = BTreeMap::new();
+        for (resource, verbs) in resources {
+            by_verbs
+                .entry(verbs.clone())
+                .or_default()
+                .insert(resource.clone());
+        }
+        if decompose && by_verbs.len() <= SEARCHED_VERB_SETS {
+            by_verbs = without_composed(by_verbs);
+        }
+        for (verbs, resources) in by_verbs {
+            products
+                .entry((resources, verbs))
+                .or_default()
+                .push(group.clone());
+        }
+    }
+    products
         .into_iter()
-        .map(|((resources, names, verbs), groups)| Rule {
-            api_groups: groups.into_iter().collect(),
+        .map(|((resources, verbs), api_groups)| Rule {
+            api_groups,
             resources: resources.into_iter().collect(),
-            resource_names: names.into_iter().collect(),
+            resource_names: names.iter().cloned().collect(),
             non_resource_urls: Vec::new(),
-            verbs: in_custom(verbs),
+            verbs: in_customary_order(verbs),
+        })
+        .collect()
+}
+
+/// A verb set that is the union of smaller ones needs no rule of its own: its resources join theirs.
+fn without_composed(mut by_verbs: BTreeMap<Words, Words>) -> BTreeMap<Words, Words> {
+    let mut largest_first: Vec<Words> = by_verbs.keys().cloned().collect();
+    largest_first.sort_by_key(|verbs| Reverse(verbs.len()));
+    for (position, whole) in largest_first.iter().enumerate() {
+        let mut missing = whole.clone();
+        let mut parts = Vec::new();
+        for part in largest_first
+            .iter()
+            .skip(position + 1)
+            .filter(|part| part.is_subset(whole))
+        {
+            let before = missing.len();
+            missing.retain(|verb| !part.contains(verb));
+            if missing.len() < before {
+                parts.push(part);
+            }
+        }
+        if missing.is_empty()
+            && let Some(resources) = by_verbs.remove(whole)
+        {
+            for part in parts {
+                by_verbs
+                    .entry(part.clone())
+                    .or_default()
+                    .extend(resources.iter().cloned());
+            }
+        }
+    }
+    by_verbs
+}
+
+fn path_rules(paths: BTreeMap<String, Words>) -> Vec<Rule> {
+    let mut by_verbs: BTreeMap<Words, Vec<String>> = BTreeMap::new();
+    for (url, mut verbs) in paths {
+        if verbs.contains(ALL) {
+            verbs = Words::from([ALL.to_owned()]);
+        }
+        by_verbs.entry(verbs).or_default().push(url);
+    }
+    let mut written: Vec<Rule> = by_verbs
+        .into_iter()
+        .map(|(verbs, non_resource_urls)| Rule {
+            non_resource_urls,
+            verbs: in_customary_order(verbs),
+            ..Rule::default()
         })
         .collect();
-    rules.sort();
-
-    let mut urls_of: BTreeMap<Verbs, Vec<String>> = BTreeMap::new();
-    for (url, verbs) in verbs_of_url {
-        urls_of.entry(verbs).or_default().push(url);
-    }
-    let mut url_rules: Vec<Rule> = urls_of
-        .into_iter()
-        .map(|(verbs, urls)| Rule { non_resource_urls: urls, verbs: in_custom(verbs), ..Rule::default() })
-        .collect();
-    url_rules.sort();
-    rules.extend(url_rules);
-    rules
+    written.sort_by(|a, b| a.non_resource_urls.cmp(&b.non_resource_urls));
+    written
 }
 
-/// Verbs in the order in which people write them.
-fn in_custom(verbs: Verbs) -> Vec<String> {
-    const CUSTOM: [&str; 8] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
+fn in_customary_order(verbs: Words) -> Vec<String> {
     let mut verbs: Vec<String> = verbs.into_iter().collect();
-    // A stable sort leaves the others alphabetical.
-    verbs.sort_by_key(|verb| CUSTOM.iter().position(|custom| custom == verb).unwrap_or(CUSTOM.len()));
-    verbs
-}
-
-#[cfg(test)]
-mod tests {
-    use proptest::prelude::*;
-
-    use super::*;
-
-    fn entry(api_group: &str, resource: &str, verb: &str, names: &[&str]) -> Entry {
-        let names = names.iter().map(|name| (*name).to_owned()).collect();
-        Entry::Resource { api_group: api_group.into(), resource: resource.into(), verb: verb.into(), names }
-    }
-
-    /// Every entry that the rules write, by multiplying them out.
-    fn expand(rules: &[Rule]) -> BTreeSet<Entry> {
-        let mut entries = BTreeSet::new();
-        for rule in rules {
-            for verb in &rule.verbs {
-                for url in &rule.non_resource_urls {
-                    entries.insert(Entry::NonResource { url: url.clone(), verb: verb.clone() });
-                }
-                for group in &rule.api_groups {
-                    for resource in &rule.resources {
-                        let names: Vec<&str> = rule.resource_names.iter().map(String::as_str).collect();
-                        entries.insert(entry(group, resource, verb, &names));
-                    }
-                }
-            }
-        }
-        entries
-    }
-
-    fn entries() -> impl Strategy<Value = BTreeSet<Entry>> {
-        let resource = (0..3_usize, 0..4_usize, 0..4_usize, 0..3_usize).prop_map(|(group, resource, verb, names)| {
-            let names: &[&str] = [&[][..], &["a"][..], &["a", "b"][..]][names];
-            entry(["", "apps", "x"][group], ["a", "b", "c", "d/e"][resource], ["get", "list", "use", "create"][verb], names)
-        });
-        let url = (0..3_usize, 0..2_usize).prop_map(|(url, verb)| Entry::NonResource {
-            url: ["/a", "/b*", "*"][url].to_owned(),
-            verb: ["get", "head"][verb].to_owned(),
-        });
-        prop::collection::btree_set(prop_oneof![4 => resource, 1 => url], 0..30)
-    }
-
-    proptest! {
-        #[test]
-        fn the_rules_are_exactly_the_entries(entries in entries()) {
-            let rules = rules(entries.clone());
-            prop_assert_eq!(expand(&rules), entries.clone());
-            prop_assert!(rules.len() <= entries.len());
-            prop_assert!(rules.iter().all(|rule| rule.resources.is_empty() != rule.non_resource_urls.is_empty()));
-        }
-    }
-
-    #[test]
-    fn equal_verbs_share_a_rule_and_names_never_mix() {
-        let rules = rules([
-            entry("", "pods", "watch", &[]),
-            entry("", "pods", "list", &[]),
-            entry("", "services", "list", &[]),
-            entry("", "services", "watch", &[]),
-            entry("", "events", "create", &[]),
-            entry("events.k8s.io", "events", "create", &[]),
-            entry("", "configmaps", "get", &["b", "a"]),
-            entry("", "configmaps", "update", &["a"]),
-        ]);
-        let short: Vec<String> = rules
+    let rank = |verb: &String| {
+        CUSTOMARY
             .iter()
-            .map(|rule| format!("{:?} {:?} {:?} {:?}", rule.api_groups, rule.resources, rule.resource_names, rule.verbs))
-            .collect();
-        assert_eq!(
-            short,
-            [
-                r#"[""] ["configmaps"] ["a"] ["update"]"#,
-                r#"[""] ["configmaps"] ["a", "b"] ["get"]"#,
-                r#"[""] ["pods", "services"] [] ["list", "watch"]"#,
-                r#"["", "events.k8s.io"] ["events"] [] ["create"]"#,
-            ]
-        );
-    }
+            .position(|known| known == verb)
+            .unwrap_or(CUSTOMARY.len())
+    };
+    verbs.sort_by_key(rank);
+    verbs
 }

@@ -13,3 +13,6 @@ pub use request::{NonResourceRequest, Request, ResourceRequest};
 pub use rule::Rule;
 pub use scope::Scope;
 pub use set::PermissionSet;
+
+#[cfg(test)]
+mod tests;

@@ -6,6 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::{Request, ResourceRequest};
 
+/// Every group, resource, verb or path.
+pub(super) const ALL: &str = "*";
+
 /// A `rbac.authorization.k8s.io/v1` PolicyRule without positions.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
@@ -46,12 +49,12 @@ impl Rule {
 
 /// `VerbMatches`, `APIGroupMatches`: exact or `*`.
 fn matches(rules: &[String], asked: &str) -> bool {
-    rules.iter().any(|rule| rule == "*" || rule == asked)
+    rules.iter().any(|rule| rule == ALL || rule == asked)
 }
 
 /// `ResourceMatches`: `*`, the exact `resource[/subresource]`, or `*/subresource`. `pods/*` is no wildcard.
 fn resource_matches(rule: &str, asked: &ResourceRequest) -> bool {
-    if rule == "*" {
+    if rule == ALL {
         return true;
     }
     if asked.subresource.is_empty() {
@@ -63,8 +66,5 @@ fn resource_matches(rule: &str, asked: &ResourceRequest) -> bool {
 
 /// `NonResourceURLMatches`: `*`, exact, or a prefix before trailing `*`.
 fn url_matches(rule: &str, asked: &str) -> bool {
-    rule == "*" || rule == asked || (rule.ends_with('*') && asked.starts_with(rule.trim_end_matches('*')))
+    rule == ALL || rule == asked || (rule.ends_with('*') && asked.starts_with(rule.trim_end_matches('*')))
 }
-
-#[cfg(test)]
-mod tests;

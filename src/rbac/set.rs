@@ -125,6 +125,3 @@ fn split(resource: &str) -> (&str, &str) {
         _ => (resource, ""),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use annotate_snippets::{AnnotationKind, Level, Renderer, Snippet};
+use annotate_snippets::{Annotation, AnnotationKind, Level, Renderer, Snippet};
 use tabled::builder::Builder;
 use tabled::settings::Style;
 
@@ -51,7 +51,7 @@ fn render_finding(finding: &Finding, sources: &SourceMap) -> String {
     let title = safe(&finding.message).into_owned();
     let name = format!("{}[{}]", finding.severity, finding.rule);
     let place = finding.location.span.and_then(|span| Some((span, sources.get(span.source)?)));
-    let mut group = level.clone().with_name(name).primary_title(&title).elements([]);
+    let mut group = level.clone().with_name(name).primary_title(&title).elements(Vec::<Snippet<'_, Annotation<'_>>>::new());
     // The line alone, cut where it is long: the text of a whole manifest would be searched for every finding.
     let line = place.map(|(_, source)| source.line_text(finding.location.line)).unwrap_or_default();
     let line = safe(line).into_owned();

@@ -150,17 +150,15 @@ fn results(
     for finding in &report.findings {
         let Some(&rule_index) = index.get(&(finding.rule.clone(), finding.scope)) else { continue };
         let key = (rule_index, finding.location.path.as_str(), finding.location.line);
-        match by_line.get(&key).and_then(|&at| results.get_mut(at)) {
-            Some(result) => {
-                if result.locations.len() + result.properties.also.len() < MAX_LOCATIONS {
-                    result.properties.also.push(safe(&finding.message).into_owned());
-                }
+        if let Some(result) = by_line.get(&key).and_then(|&at| results.get_mut(at)) {
+            if result.locations.len() + result.properties.also.len() < MAX_LOCATIONS {
+                result.properties.also.push(safe(&finding.message).into_owned());
             }
-            None if results.len() == MAX_RESULTS => cut += 1,
-            None => {
-                by_line.insert(key, results.len());
-                results.push(result(finding, rule_index, sources));
-            }
+        } else if results.len() == MAX_RESULTS {
+            cut += 1;
+        } else {
+            by_line.insert(key, results.len());
+            results.push(result(finding, rule_index, sources));
         }
     }
     for result in results.iter_mut().filter(|result| !result.properties.also.is_empty()) {
