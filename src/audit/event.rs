@@ -1,1 +1,240 @@
-//! Borrowed serde structs of one `audit.k8s.io/v1` event.
+//! Borrowed serde structs of one `audit.k8s.io` event: only the fields that are used, the rest is skipped
+//! unparsed (Kubernetes `staging/src/k8s.io/apiserver/pkg/apis/audit/v1/types.go`).
+
+use std::borrow::Cow;
+use std::fmt;
+use std::ops::Deref;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
+
+/// One line of a log. Every field may be missing: whether it is an event is decided afterwards.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Event<'a> {
+    /// `Event`.
+    #[serde(borrow)]
+    pub kind: Text<'a>,
+    /// `audit.k8s.io/` and a version.
+    #[serde(borrow)]
+    pub api_version: Text<'a>,
+    /// What the policy chose to log.
+    #[serde(borrow)]
+    pub level: Text<'a>,
+    /// Identity of the request; clients may choose it.
+    #[serde(borrow, rename = "auditID")]
+    pub audit_id: Text<'a>,
+    /// How far the request had come.
+    #[serde(borrow)]
+    pub stage: Text<'a>,
+    /// Path and query as the client sent them.
+    #[serde(borrow, rename = "requestURI")]
+    pub request_uri: Text<'a>,
+    /// Kubernetes' verb, or the HTTP method in lower case.
+    #[serde(borrow)]
+    pub verb: Text<'a>,
+    /// Who asked.
+    #[serde(borrow)]
+    pub user: Name<'a>,
+    /// As whom, once that was allowed.
+    #[serde(borrow)]
+    pub impersonated_user: Option<User<'a>>,
+    /// How the impersonation was allowed.
+    #[serde(borrow)]
+    pub authentication_metadata: Option<Authentication<'a>>,
+    /// What was asked of.
+    #[serde(borrow)]
+    pub object_ref: Option<ObjectRef<'a>>,
+    /// The answer.
+    #[serde(borrow)]
+    pub response_status: Option<Status<'a>>,
+    /// When the request came in.
+    #[serde(borrow)]
+    pub request_received_timestamp: Text<'a>,
+    /// When this stage was reached.
+    #[serde(borrow)]
+    pub stage_timestamp: Text<'a>,
+    /// The only time of `v1alpha1` and early `v1beta1` events.
+    #[serde(borrow)]
+    pub timestamp: Text<'a>,
+    /// What filters and admission wrote.
+    #[serde(borrow)]
+    pub annotations: Option<Annotations<'a>>,
+}
+
+impl Event<'_> {
+    /// Whether this is an audit event. Items copied out of an `EventList` carry neither kind nor version.
+    pub fn is_audit(&self) -> bool {
+        match (&*self.kind, &*self.api_version) {
+            ("Event", version) => version.starts_with("audit.k8s.io/"),
+            ("", "") => !self.audit_id.is_empty() && !self.stage.is_empty(),
+            _ => false,
+        }
+    }
+
+    /// When the request came in, as logged; the next best time of old events.
+    pub fn time(&self) -> &str {
+        [
+            &self.request_received_timestamp,
+            &self.stage_timestamp,
+            &self.timestamp,
+        ]
+        .into_iter()
+        .find(|time| !time.is_empty())
+        .map_or("", |time| time)
+    }
+}
+
+/// The authenticated user; its groups and extras are not used.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Name<'a> {
+    /// User name.
+    #[serde(borrow)]
+    pub username: Text<'a>,
+}
+
+/// The impersonated user: each field was checked.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct User<'a> {
+    /// User name.
+    #[serde(borrow)]
+    pub username: Text<'a>,
+    /// Uid.
+    #[serde(borrow)]
+    pub uid: Text<'a>,
+    /// Groups.
+    #[serde(borrow)]
+    pub groups: Option<Vec<Text<'a>>>,
+    /// Extras.
+    #[serde(borrow)]
+    pub extra: Extra<'a>,
+}
+
+/// `authenticationMetadata`, of constrained impersonation (since 1.35).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Authentication<'a> {
+    /// The verb that allowed it.
+    #[serde(borrow)]
+    pub impersonation_constraint: Text<'a>,
+}
+
+/// `objectRef`. On writes its name and namespace may come from the body.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectRef<'a> {
+    /// Plural resource.
+    #[serde(borrow)]
+    pub resource: Text<'a>,
+    /// Namespace.
+    #[serde(borrow)]
+    pub namespace: Text<'a>,
+    /// Name.
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    /// API group.
+    #[serde(borrow)]
+    pub api_group: Text<'a>,
+    /// `audit.k8s.io/` and a version.
+    #[serde(borrow)]
+    pub api_version: Text<'a>,
+    /// Subresource.
+    #[serde(borrow)]
+    pub subresource: Text<'a>,
+}
+
+/// `responseStatus`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Status<'a> {
+    /// HTTP status code.
+    pub code: i64,
+    /// Message of a failure.
+    #[serde(borrow)]
+    pub message: Text<'a>,
+}
+
+/// The two annotations that the authorization filter writes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Annotations<'a> {
+    /// `allow` or `forbid`.
+    #[serde(borrow, rename = "authorization.k8s.io/decision")]
+    pub decision: Text<'a>,
+    /// The authorizer's reason.
+    #[serde(borrow, rename = "authorization.k8s.io/reason")]
+    pub reason: Text<'a>,
+}
+
+/// A string that borrows from the line unless it has escapes, in `Option` and `Vec` too (serde's own
+/// `Cow` owns there). Null is empty, as in Go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Text<'a>(pub Cow<'a, str>);
+
+impl Deref for Text<'_> {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        &self.0
+    }
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextVisitor;
+
+        impl<'de> Visitor<'de> for TextVisitor {
+            type Value = Text<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a string")
+            }
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Borrowed(text)))
+            }
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Text::default())
+            }
+        }
+
+        deserializer.deserialize_str(TextVisitor)
+    }
+}
+
+/// `extra`: keys with their values, in the order written.
+#[derive(Debug, Default)]
+pub struct Extra<'a>(pub Vec<(Text<'a>, Vec<Text<'a>>)>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Extra<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ExtraVisitor;
+
+        impl<'de> Visitor<'de> for ExtraVisitor {
+            type Value = Extra<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of string lists")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut extra = Vec::new();
+                while let Some((key, values)) = map.next_entry::<Text<'de>, Option<Vec<Text<'de>>>>()? {
+                    extra.push((key, values.unwrap_or_default()));
+                }
+                Ok(Extra(extra))
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Extra::default())
+            }
+        }
+
+        deserializer.deserialize_any(ExtraVisitor)
+    }
+}

@@ -1,9 +1,18 @@
 //! Audit log lines → observed calls → [`Usage`]: one pass, memory bounded by the distinct calls.
 //! Readers are handed in by `input`; nothing here touches disk.
 
-mod event;
+mod cause;
+mod decision;
+pub mod event;
+mod impersonation;
+mod level;
+mod lines;
 mod reader;
 mod request_info;
+mod stages;
+mod tally;
+mod time;
+mod url;
 mod usage;
 
 pub use reader::Collector;

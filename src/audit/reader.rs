@@ -1,12 +1,84 @@
-//! Lines of a log → events → the collector: streaming, a bad line costs that line.
+//! Lines of a log → events → the tally: streaming, a bad line costs that line.
 
-use std::io::Read;
+use std::collections::BTreeMap;
+use std::io::{self, Read};
 
-use super::Usage;
+use foldhash::HashMap;
+
+use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location};
+
+use super::cause::Cause;
+use super::decision::{self, Stage};
+use super::event::Event;
+use super::impersonation;
+use super::level::Level;
+use super::lines::{LONGEST_LINE, Lines, Step};
+use super::request_info::Attributes;
+use super::stages::{Begun, InFlight, Key, Received};
+use super::tally::{Call, LONGEST_KEY, Seen, Tally};
+use super::usage::{Decision, LogQuality, Origin, Skipped, Usage};
+use super::{time, url};
 
 /// Collects the distinct calls of one or more logs.
+#[derive(Debug)]
+pub struct Collector {
+    tally: Tally,
+    in_flight: InFlight,
+    files: Vec<String>,
+    /// Which file started with this event: a log given twice is noticed.
+    first_events: HashMap<Key, u32>,
+    skipped: BTreeMap<Cause, u64>,
+    diagnostics: Diagnostics,
+    bytes: u64,
+    lines: u64,
+    events: u64,
+    stages: [u64; Stage::ALL.len()],
+    levels: [u64; Level::ALL.len()],
+    first: String,
+    last: String,
+    longest_line: usize,
+}
+
+/// The log being read.
 #[derive(Debug, Default)]
-pub struct Collector {}
+struct Current {
+    file: u32,
+    line: u64,
+    events: u64,
+    /// First place and number of lines of each cause.
+    lost: BTreeMap<Cause, Lost>,
+    /// The cause of the whole text, until a line is an event again.
+    spread: Option<Cause>,
+}
+
+#[derive(Debug)]
+struct Lost {
+    line: u64,
+    column: usize,
+    detail: Option<String>,
+    lines: u64,
+}
+
+impl Default for Collector {
+    fn default() -> Self {
+        Self {
+            tally: Tally::default(),
+            in_flight: InFlight::default(),
+            files: Vec::new(),
+            first_events: HashMap::default(),
+            skipped: BTreeMap::new(),
+            diagnostics: Vec::new(),
+            bytes: 0,
+            lines: 0,
+            events: 0,
+            stages: [0; Stage::ALL.len()],
+            levels: [0; Level::ALL.len()],
+            first: String::new(),
+            last: String::new(),
+            longest_line: LONGEST_LINE,
+        }
+    }
+}
 
 impl Collector {
     /// An empty collector.
@@ -17,12 +89,357 @@ impl Collector {
     /// Reads one log (already decompressed) to its end. Never fails: what cannot be read, an I/O error
     /// included, becomes a diagnostic with `path` and line.
     pub fn read(&mut self, path: &str, input: &mut dyn Read) {
-        let _ = (path, input);
-        unimplemented!()
+        let mut current = Current {
+            file: u32::try_from(self.files.len()).unwrap_or(u32::MAX),
+            ..Current::default()
+        };
+        self.files.push(path.to_owned());
+        let before = self.lines;
+        let mut lines = Lines::new(self.longest_line);
+        loop {
+            current.line += 1;
+            match lines.next(input) {
+                Step::Line(line) => self.line(&mut current, line),
+                Step::TooLong => {
+                    self.lines += 1;
+                    current.lose(Cause::LongLine, 1, None);
+                }
+                Step::Broken(error) => {
+                    self.lines += 1;
+                    current.lose(Cause::Broken, 1, Some(error.to_string()));
+                    break;
+                }
+                Step::End => break,
+            }
+        }
+        self.bytes += lines.bytes;
+        if self.lines == before {
+            self.note(path, "the log is empty");
+        }
+        self.settle(path, current);
+    }
+
+    /// Counts a log that could not be opened.
+    pub fn unreadable(&mut self, path: &str, error: &io::Error) {
+        self.files.push(path.to_owned());
+        self.diagnose(
+            DiagnosticKind::Unreadable,
+            path,
+            1,
+            1,
+            format!("the log cannot be opened: {error}"),
+        );
+    }
+
+    /// Says something of a log that loses nothing.
+    pub fn note(&mut self, path: &str, message: &str) {
+        self.diagnose(DiagnosticKind::Note, path, 1, 1, message.to_owned());
     }
 
     /// The profile of everything read.
-    pub fn finish(self) -> Usage {
-        unimplemented!()
+    pub fn finish(mut self) -> Usage {
+        let in_flight = std::mem::take(&mut self.in_flight);
+        self.give_up(in_flight.drain());
+        let by_name = |names: &[&str], counts: &[u64]| -> BTreeMap<String, u64> {
+            let named = names.iter().zip(counts).filter(|(_, count)| **count > 0);
+            named.map(|(name, count)| ((*name).to_owned(), *count)).collect()
+        };
+        let skipped = self.skipped.iter().map(|(cause, &lines)| Skipped {
+            cause: cause.text().to_owned(),
+            lines,
+        });
+        Usage {
+            quality: LogQuality {
+                files: self.files.len() as u64,
+                bytes: self.bytes,
+                lines: self.lines,
+                events: self.events,
+                skipped: skipped.collect(),
+                stages: by_name(&Stage::ALL.map(Stage::name), &self.stages),
+                levels: by_name(&Level::ALL.map(Level::name), &self.levels),
+                first: self.first,
+                last: self.last,
+            },
+            calls: self.tally.finish(&self.files),
+            diagnostics: self.diagnostics,
+        }
     }
+
+    fn line(&mut self, current: &mut Current, line: &[u8]) {
+        let line = match current.line {
+            1 => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
+            _ => line,
+        };
+        let text = line.trim_ascii();
+        if text.is_empty() {
+            return;
+        }
+        self.lines += 1;
+        if text.first() != Some(&b'{') {
+            return current.lose(Cause::of_text(text), 1, None);
+        }
+        match serde_json::from_slice::<Event<'_>>(text) {
+            Ok(event) if event.is_audit() => match self.event(current, &event) {
+                Ok(()) => current.spread = None,
+                Err(cause) => current.lose(cause, 1, None),
+            },
+            Ok(_) => {
+                let (cause, kind) = Cause::of_object(text, None);
+                current.lose(cause, 1, kind);
+            }
+            Err(error) => {
+                let (cause, kind) = Cause::of_object(text, Some(&error));
+                let before = line.len() - line.trim_ascii_start().len();
+                let ahead = text.get(..error.column().saturating_sub(1)).unwrap_or_default();
+                let column = before + String::from_utf8_lossy(ahead).chars().count() + 1;
+                let detail = matches!(cause, Cause::NotJson | Cause::WrongField).then(|| plain(&error));
+                current.lose(cause, column, kind.or(detail));
+            }
+        }
+    }
+
+    /// Counts one event.
+    fn event(&mut self, current: &mut Current, event: &Event<'_>) -> Result<(), Cause> {
+        let (encoded, query) = url::split(&event.request_uri);
+        let path = url::path(encoded);
+        let attributes = match &event.object_ref {
+            Some(object) if path.is_empty() => Attributes::of_object(&event.verb, object),
+            _ if path.is_empty() => None,
+            _ => Some(Attributes::of_uri(&event.verb, &path, query)),
+        };
+        let attributes = attributes.ok_or(Cause::NoRequest)?;
+        let user = event
+            .impersonated_user
+            .as_ref()
+            .map_or(&event.user.username, |user| &user.username);
+        if too_long(event, &attributes) {
+            return Err(Cause::LongField);
+        }
+        let stage = Stage::of(&event.stage);
+        let seen = Seen {
+            time: time::sane(event.time()),
+            file: current.file,
+            line: current.line,
+            audit_id: &event.audit_id,
+            level: Level::of(&event.level),
+        };
+        self.note_event(current, event, stage, &seen);
+
+        if stage == Stage::RequestReceived {
+            let key = self.in_flight.key(event);
+            if self
+                .in_flight
+                .take(key)
+                .is_none_or(|begun| matches!(begun, Begun::Received(_)))
+            {
+                let slot = self.tally.slot(user, &attributes, Origin::Call);
+                let begun = Begun::Received(Received::new(slot, &seen));
+                let given_up = self.in_flight.put(key, begun);
+                self.give_up(given_up);
+            }
+            return Ok(());
+        }
+        let code = decision::code(event, stage);
+        let decision = decision::decision(event, code);
+        let started = stage == Stage::ResponseStarted;
+        let key = (started || !self.in_flight.is_empty()).then(|| self.in_flight.key(event));
+        if let Some(Begun::Started {
+            slot,
+            decision: was,
+            code: had,
+        }) = key.and_then(|key| self.in_flight.take(key))
+        {
+            if started || (was, had) == (decision, code) {
+                if let (true, Some(key)) = (started, key) {
+                    let begun = Begun::Started {
+                        slot,
+                        decision: was,
+                        code: had,
+                    };
+                    let given_up = self.in_flight.put(key, begun);
+                    self.give_up(given_up);
+                }
+                return Ok(());
+            }
+            self.tally.take_back(slot, was, had);
+            self.tally.count(slot, decision, code, &seen);
+            return Ok(());
+        }
+        let annotations = event.annotations.as_ref();
+        let object = event.object_ref.as_ref().map_or("", |object| &object.namespace);
+        let call = Call {
+            user,
+            attributes: &attributes,
+            origin: Origin::Call,
+            decision,
+            code,
+            seen,
+            reason: annotations.map_or("", |annotations| &annotations.reason),
+            object_namespace: if object == attributes.namespace() {
+                ""
+            } else {
+                object
+            },
+            impersonator: event.impersonated_user.is_some().then_some(&*event.user.username),
+        };
+        let slot = self.tally.add(&call);
+        self.impersonation(event, &call);
+        if let (true, Some(key)) = (started, key) {
+            let given_up = self.in_flight.put(key, Begun::Started { slot, decision, code });
+            self.give_up(given_up);
+        }
+        Ok(())
+    }
+
+    /// Counts the checks on the real user of a request that acts, or was refused to act, as another.
+    fn impersonation(&mut self, event: &Event<'_>, call: &Call<'_>) {
+        let (checks, decision) = match &event.impersonated_user {
+            Some(user) => (
+                impersonation::checks(event, user, call.attributes),
+                Decision::Allowed,
+            ),
+            None if call.decision == Decision::Undecided && call.code == 403 => {
+                let refused = Some(decision::message(event))
+                    .filter(|message| decision::is_denied_impersonation(message))
+                    .and_then(impersonation::refused);
+                (refused.into_iter().collect(), Decision::Denied)
+            }
+            None => return,
+        };
+        for attributes in &checks {
+            self.tally.add(&Call {
+                user: &event.user.username,
+                attributes,
+                origin: Origin::Impersonation,
+                decision,
+                reason: "",
+                object_namespace: "",
+                impersonator: None,
+                ..*call
+            });
+        }
+    }
+
+    /// Requests of which no more than `RequestReceived` is known.
+    fn give_up(&mut self, requests: impl Iterator<Item = Begun>) {
+        for begun in requests {
+            if let Begun::Received(received) = begun {
+                self.tally
+                    .count(received.slot, Decision::Undecided, 0, &received.seen());
+            }
+        }
+    }
+
+    fn note_event(&mut self, current: &mut Current, event: &Event<'_>, stage: Stage, seen: &Seen<'_>) {
+        self.events += 1;
+        current.events += 1;
+        if let Some(count) = self.stages.get_mut(stage as usize) {
+            *count += 1;
+        }
+        if let Some(count) = self.levels.get_mut(seen.level as usize) {
+            *count += 1;
+        }
+        time::widen(&mut self.first, &mut self.last, seen.time);
+        if current.events == 1 {
+            let twin = self.first_events.insert(self.in_flight.key(event), current.file);
+            let twin = twin.and_then(|twin| self.files.get(twin as usize)).cloned();
+            if let Some((twin, path)) = twin.zip(self.files.last().cloned()) {
+                let message =
+                    format!("starts with the same event as `{twin}`: what both hold is counted twice");
+                self.diagnose(DiagnosticKind::Note, &path, current.line, 1, message);
+            }
+        }
+    }
+
+    /// Turns what a log lost into counts and diagnostics.
+    fn settle(&mut self, path: &str, current: Current) {
+        let mut lost: Vec<_> = current.lost.into_iter().collect();
+        lost.sort_by_key(|(_, lost)| lost.line);
+        for (cause, lost) in lost {
+            *self.skipped.entry(cause).or_default() += lost.lines;
+            let detail = lost
+                .detail
+                .map(|detail| format!(" (`{detail}`)"))
+                .unwrap_or_default();
+            let more = match lost.lines {
+                1 => String::new(),
+                lines => format!(", {lines} lines, this is the first"),
+            };
+            let message = format!("{}{detail}{more}: {}", cause.text(), cause.advice());
+            self.diagnose(DiagnosticKind::Unreadable, path, lost.line, lost.column, message);
+        }
+    }
+
+    fn diagnose(&mut self, kind: DiagnosticKind, path: &str, line: u64, column: usize, message: String) {
+        let line = u32::try_from(line).unwrap_or(u32::MAX);
+        let column = u32::try_from(column).unwrap_or(u32::MAX);
+        self.diagnostics.push(Diagnostic {
+            kind,
+            location: Location {
+                path: path.to_owned(),
+                line,
+                column,
+                end_line: line,
+                end_column: column,
+                span: None,
+            },
+            message,
+        });
+    }
+}
+
+impl Current {
+    fn lose(&mut self, cause: Cause, column: usize, detail: Option<String>) {
+        let cause = match (self.spread, cause) {
+            (_, Cause::Broken | Cause::LongLine) | (None, _) => cause,
+            (Some(spread), _) => spread,
+        };
+        if cause.spreads() {
+            self.spread = Some(cause);
+        }
+        let line = self.line;
+        let lost = self.lost.entry(cause).or_insert(Lost {
+            line,
+            column,
+            detail,
+            lines: 0,
+        });
+        lost.lines += 1;
+    }
+}
+
+/// Whether an event says more than is kept of any call.
+fn too_long(event: &Event<'_>, attributes: &Attributes<'_>) -> bool {
+    let (_, parts) = attributes.parts();
+    let acting = event.impersonated_user.as_ref().map_or(0, |user| {
+        let extra = user
+            .extra
+            .0
+            .iter()
+            .map(|(key, values)| key.len() + values.iter().map(|value| value.len()).sum::<usize>());
+        let groups = user
+            .groups
+            .iter()
+            .flatten()
+            .map(|group| group.len())
+            .sum::<usize>();
+        user.username.len() + user.uid.len() + groups + extra.sum::<usize>()
+    });
+    let object = event
+        .object_ref
+        .as_ref()
+        .map_or(0, |object| object.namespace.len());
+    let asked = parts.iter().map(|part| part.len()).sum::<usize>();
+    event.user.username.len() + acting + object + asked > LONGEST_KEY
+}
+
+/// The text of a JSON error without its position.
+fn plain(error: &serde_json::Error) -> String {
+    let text = error.to_string();
+    let text = text.split_once(" at line ").map_or(&*text, |(text, _)| text);
+    text.chars()
+        .take(120)
+        .collect::<String>()
+        .escape_debug()
+        .to_string()
 }
