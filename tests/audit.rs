@@ -1,0 +1,13 @@
+//! Audit logs recorded on a real API server, and small ones with known answers, read through the public
+//! interface. The data lie beside the repository; without them these tests say so and pass.
+
+#[path = "audit/data.rs"]
+mod data;
+#[path = "audit/inputs.rs"]
+mod inputs;
+#[path = "audit/micro.rs"]
+mod micro;
+#[path = "audit/recorded.rs"]
+mod recorded;
+#[path = "audit/rule.rs"]
+mod rule;
