@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind, Read};
 
 /// Longest line that is kept. The longest audit event seen in the wild has 220 KB.
 pub(super) const LONGEST_LINE: usize = 64 << 20;
-const CHUNK: usize = 256 << 10;
+const CHUNK: usize = 64 << 10;
 const SHRINK_ABOVE: usize = 4 << 20;
 
 /// What comes next in a stream.

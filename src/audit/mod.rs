@@ -5,6 +5,7 @@ mod cause;
 mod decision;
 pub mod event;
 mod impersonation;
+mod key;
 mod level;
 mod lines;
 mod reader;

@@ -14,10 +14,11 @@ use super::impersonation;
 use super::level::Level;
 use super::lines::{LONGEST_LINE, Lines, Step};
 use super::request_info::Attributes;
-use super::stages::{Begun, InFlight, Key, Received};
-use super::tally::{Call, LONGEST_KEY, Seen, Tally};
+use super::stages::{Begun, Identity, InFlight, Received, Started};
+use super::tally::{Said, Seen, Slot, Tally};
+use super::time::Time;
 use super::usage::{Decision, LogQuality, Origin, Skipped, Usage};
-use super::{time, url};
+use super::{key, url};
 
 /// Collects the distinct calls of one or more logs.
 #[derive(Debug)]
@@ -26,7 +27,7 @@ pub struct Collector {
     in_flight: InFlight,
     files: Vec<String>,
     /// Which file started with this event: a log given twice is noticed.
-    first_events: HashMap<Key, u32>,
+    first_events: HashMap<Identity, u32>,
     skipped: BTreeMap<Cause, u64>,
     diagnostics: Diagnostics,
     bytes: u64,
@@ -34,8 +35,8 @@ pub struct Collector {
     events: u64,
     stages: [u64; Stage::ALL.len()],
     levels: [u64; Level::ALL.len()],
-    first: String,
-    last: String,
+    /// Where keys are written.
+    key: String,
     longest_line: usize,
 }
 
@@ -73,8 +74,7 @@ impl Default for Collector {
             events: 0,
             stages: [0; Stage::ALL.len()],
             levels: [0; Level::ALL.len()],
-            first: String::new(),
-            last: String::new(),
+            key: String::new(),
             longest_line: LONGEST_LINE,
         }
     }
@@ -148,6 +148,14 @@ impl Collector {
             cause: cause.text().to_owned(),
             lines,
         });
+        let calls = self.tally.finish(&self.files);
+        let first = calls
+            .iter()
+            .map(|call| Time::of(&call.first))
+            .filter(|time| !time.is_none())
+            .min();
+        let last = calls.iter().map(|call| Time::of(&call.last)).max();
+        let text = |time: Option<Time>| time.map_or(String::new(), |time| time.text().to_owned());
         Usage {
             quality: LogQuality {
                 files: self.files.len() as u64,
@@ -157,10 +165,10 @@ impl Collector {
                 skipped: skipped.collect(),
                 stages: by_name(&Stage::ALL.map(Stage::name), &self.stages),
                 levels: by_name(&Level::ALL.map(Level::name), &self.levels),
-                first: self.first,
-                last: self.last,
+                first: text(first),
+                last: text(last),
             },
-            calls: self.tally.finish(&self.files),
+            calls,
             diagnostics: self.diagnostics,
         }
     }
@@ -178,8 +186,8 @@ impl Collector {
         if text.first() != Some(&b'{') {
             return current.lose(Cause::of_text(text), 1, None);
         }
-        match serde_json::from_slice::<Event<'_>>(text) {
-            Ok(event) if event.is_audit() => match self.event(current, &event) {
+        match parse(text) {
+            Ok(event) if event.is_audit() => match self.event(current, &event, text.len()) {
                 Ok(()) => current.spread = None,
                 Err(cause) => current.lose(cause, 1, None),
             },
@@ -198,107 +206,114 @@ impl Collector {
         }
     }
 
-    /// Counts one event.
-    fn event(&mut self, current: &mut Current, event: &Event<'_>) -> Result<(), Cause> {
+    /// Counts one event; `length` is that of its line.
+    fn event(&mut self, current: &mut Current, event: &Event<'_>, length: usize) -> Result<(), Cause> {
         let (encoded, query) = url::split(&event.request_uri);
         let path = url::path(encoded);
         let attributes = match &event.object_ref {
-            Some(object) if path.is_empty() => Attributes::of_object(&event.verb, object),
-            _ if path.is_empty() => None,
-            _ => Some(Attributes::of_uri(&event.verb, &path, query)),
+            _ if !path.is_empty() => Attributes::of_uri(&event.verb, &path, query),
+            Some(object) => Attributes::of_object(&event.verb, object).ok_or(Cause::NoRequest)?,
+            None => return Err(Cause::NoRequest),
         };
-        let attributes = attributes.ok_or(Cause::NoRequest)?;
-        let user = event
-            .impersonated_user
-            .as_ref()
-            .map_or(&event.user.username, |user| &user.username);
-        if too_long(event, &attributes) {
+        if length > key::LONGEST && too_long(event, &attributes) {
             return Err(Cause::LongField);
         }
         let stage = Stage::of(&event.stage);
+        let code = decision::code(event, stage);
         let seen = Seen {
-            time: time::sane(event.time()),
+            code,
+            time: Time::of(event.time()),
             file: current.file,
             line: current.line,
             audit_id: &event.audit_id,
             level: Level::of(&event.level),
         };
         self.note_event(current, event, stage, &seen);
-
         if stage == Stage::RequestReceived {
-            let key = self.in_flight.key(event);
-            if self
-                .in_flight
-                .take(key)
-                .is_none_or(|begun| matches!(begun, Begun::Received(_)))
-            {
-                let slot = self.tally.slot(user, &attributes, Origin::Call);
-                let begun = Begun::Received(Received::new(slot, &seen));
-                let given_up = self.in_flight.put(key, begun);
-                self.give_up(given_up);
-            }
-            return Ok(());
-        }
-        let code = decision::code(event, stage);
-        let decision = decision::decision(event, code);
-        let started = stage == Stage::ResponseStarted;
-        let key = (started || !self.in_flight.is_empty()).then(|| self.in_flight.key(event));
-        if let Some(Begun::Started {
-            slot,
-            decision: was,
-            code: had,
-        }) = key.and_then(|key| self.in_flight.take(key))
-        {
-            if started || (was, had) == (decision, code) {
-                if let (true, Some(key)) = (started, key) {
-                    let begun = Begun::Started {
-                        slot,
-                        decision: was,
-                        code: had,
-                    };
-                    let given_up = self.in_flight.put(key, begun);
-                    self.give_up(given_up);
-                }
-                return Ok(());
-            }
-            self.tally.take_back(slot, was, had);
-            self.tally.count(slot, decision, code, &seen);
-            return Ok(());
-        }
-        let annotations = event.annotations.as_ref();
-        let object = event.object_ref.as_ref().map_or("", |object| &object.namespace);
-        let call = Call {
-            user,
-            attributes: &attributes,
-            origin: Origin::Call,
-            decision,
-            code,
-            seen,
-            reason: annotations.map_or("", |annotations| &annotations.reason),
-            object_namespace: if object == attributes.namespace() {
-                ""
-            } else {
-                object
-            },
-            impersonator: event.impersonated_user.is_some().then_some(&*event.user.username),
-        };
-        let slot = self.tally.add(&call);
-        self.impersonation(event, &call);
-        if let (true, Some(key)) = (started, key) {
-            let given_up = self.in_flight.put(key, Begun::Started { slot, decision, code });
-            self.give_up(given_up);
+            self.received(event, &attributes, &seen);
+        } else {
+            self.answered(event, &attributes, &seen, stage == Stage::ResponseStarted);
         }
         Ok(())
     }
 
+    /// Remembers a request that came in, unless its answer was already seen to start.
+    fn received(&mut self, event: &Event<'_>, attributes: &Attributes<'_>, seen: &Seen<'_>) {
+        let begun = match self.in_flight.take(event) {
+            Some(Begun::Started(started)) => Begun::Started(started),
+            _ => {
+                let (origin, undecided) = (Origin::Call, Decision::Undecided);
+                let key = key::write(&mut self.key, user(event), attributes, origin, undecided);
+                Begun::Received(Box::new(Received::new(key, seen)))
+            }
+        };
+        let given_up = self.in_flight.put(event, begun);
+        self.give_up(given_up);
+    }
+
+    /// Counts an answer: when it starts, and again only if its end says something else.
+    fn answered(&mut self, event: &Event<'_>, attributes: &Attributes<'_>, seen: &Seen<'_>, starts: bool) {
+        let decision = decision::decision(event, seen.code);
+        let known = match self.in_flight.take(event) {
+            Some(Begun::Started(started)) => Some(started),
+            _ => None,
+        };
+        let mut slot = known.map(|started| started.slot);
+        match known {
+            Some(started) if starts || (started.decision, started.code) == (decision, seen.code) => {}
+            _ => {
+                if let Some(started) = known {
+                    self.tally.take_back(started.slot, started.code);
+                }
+                slot = Some(self.count(event, attributes, seen, decision));
+                if known.is_none() {
+                    self.impersonation(event, attributes, seen, decision);
+                }
+            }
+        }
+        if let (true, Some(slot)) = (starts, slot) {
+            let started = known.unwrap_or(Started {
+                slot,
+                decision,
+                code: seen.code,
+            });
+            let given_up = self.in_flight.put(event, Begun::Started(started));
+            self.give_up(given_up);
+        }
+    }
+
+    fn count(
+        &mut self,
+        event: &Event<'_>,
+        attributes: &Attributes<'_>,
+        seen: &Seen<'_>,
+        decision: Decision,
+    ) -> Slot {
+        let object_namespace = event.object_ref.as_ref().map_or("", |object| &object.namespace);
+        let differs = object_namespace != attributes.namespace();
+        let said = Said {
+            reason: event
+                .annotations
+                .as_ref()
+                .map_or("", |annotations| &annotations.reason),
+            object_namespace: if differs { object_namespace } else { "" },
+            impersonator: event.impersonated_user.is_some().then_some(&*event.user.username),
+        };
+        let key = key::write(&mut self.key, user(event), attributes, Origin::Call, decision);
+        self.tally.add(key, seen, &said)
+    }
+
     /// Counts the checks on the real user of a request that acts, or was refused to act, as another.
-    fn impersonation(&mut self, event: &Event<'_>, call: &Call<'_>) {
+    fn impersonation(
+        &mut self,
+        event: &Event<'_>,
+        attributes: &Attributes<'_>,
+        seen: &Seen<'_>,
+        decision: Decision,
+    ) {
         let (checks, decision) = match &event.impersonated_user {
-            Some(user) => (
-                impersonation::checks(event, user, call.attributes),
-                Decision::Allowed,
-            ),
-            None if call.decision == Decision::Undecided && call.code == 403 => {
+            Some(user) => (impersonation::checks(event, user, attributes), Decision::Allowed),
+            None if decision == Decision::Undecided && seen.code == 403 => {
                 let refused = Some(decision::message(event))
                     .filter(|message| decision::is_denied_impersonation(message))
                     .and_then(impersonation::refused);
@@ -306,17 +321,10 @@ impl Collector {
             }
             None => return,
         };
-        for attributes in &checks {
-            self.tally.add(&Call {
-                user: &event.user.username,
-                attributes,
-                origin: Origin::Impersonation,
-                decision,
-                reason: "",
-                object_namespace: "",
-                impersonator: None,
-                ..*call
-            });
+        for check in &checks {
+            let (user, origin) = (&event.user.username, Origin::Impersonation);
+            let key = key::write(&mut self.key, user, check, origin, decision);
+            self.tally.add(key, seen, &Said::default());
         }
     }
 
@@ -324,8 +332,7 @@ impl Collector {
     fn give_up(&mut self, requests: impl Iterator<Item = Begun>) {
         for begun in requests {
             if let Begun::Received(received) = begun {
-                self.tally
-                    .count(received.slot, Decision::Undecided, 0, &received.seen());
+                self.tally.add(&received.key, &received.seen(), &Said::default());
             }
         }
     }
@@ -339,9 +346,10 @@ impl Collector {
         if let Some(count) = self.levels.get_mut(seen.level as usize) {
             *count += 1;
         }
-        time::widen(&mut self.first, &mut self.last, seen.time);
         if current.events == 1 {
-            let twin = self.first_events.insert(self.in_flight.key(event), current.file);
+            let twin = self
+                .first_events
+                .insert(self.in_flight.identity(event), current.file);
             let twin = twin.and_then(|twin| self.files.get(twin as usize)).cloned();
             if let Some((twin, path)) = twin.zip(self.files.last().cloned()) {
                 let message =
@@ -408,29 +416,42 @@ impl Current {
     }
 }
 
+/// Reads an event. One check of the whole line as UTF-8 is cheaper than one for each of its strings; a line
+/// that is none may still be so only in a part that is not used.
+fn parse(line: &[u8]) -> serde_json::Result<Event<'_>> {
+    match std::str::from_utf8(line) {
+        Ok(line) => serde_json::from_str(line),
+        Err(_) => serde_json::from_slice(line),
+    }
+}
+
+/// Whose call it is: the impersonated user's where there is one.
+fn user<'a>(event: &'a Event<'_>) -> &'a str {
+    event
+        .impersonated_user
+        .as_ref()
+        .map_or(&event.user.username, |user| &user.username)
+}
+
 /// Whether an event says more than is kept of any call.
 fn too_long(event: &Event<'_>, attributes: &Attributes<'_>) -> bool {
-    let (_, parts) = attributes.parts();
     let acting = event.impersonated_user.as_ref().map_or(0, |user| {
         let extra = user
             .extra
             .0
             .iter()
-            .map(|(key, values)| key.len() + values.iter().map(|value| value.len()).sum::<usize>());
-        let groups = user
-            .groups
-            .iter()
-            .flatten()
-            .map(|group| group.len())
-            .sum::<usize>();
-        user.username.len() + user.uid.len() + groups + extra.sum::<usize>()
+            .flat_map(|(key, values)| std::iter::once(key).chain(values));
+        let texts = [&user.username, &user.uid]
+            .into_iter()
+            .chain(user.groups.iter().flatten())
+            .chain(extra);
+        texts.map(|text| text.len()).sum()
     });
     let object = event
         .object_ref
         .as_ref()
         .map_or(0, |object| object.namespace.len());
-    let asked = parts.iter().map(|part| part.len()).sum::<usize>();
-    event.user.username.len() + acting + object + asked > LONGEST_KEY
+    event.user.username.len() + acting + object + attributes.len() > key::LONGEST
 }
 
 /// The text of a JSON error without its position.

@@ -86,22 +86,16 @@ impl<'a> Attributes<'a> {
         })
     }
 
-    /// The texts that make it what it is, in a fixed order, behind a mark for its kind.
-    pub(super) fn parts(&self) -> (bool, [&str; 6]) {
-        match &self.target {
-            Target::Resource(r) => (
-                true,
-                [
-                    &self.verb,
-                    r.group,
-                    r.resource,
-                    r.subresource,
-                    r.namespace,
-                    &r.name,
-                ],
-            ),
-            Target::Path(path) => (false, [&self.verb, path, "", "", "", ""]),
-        }
+    /// Bytes of all its texts.
+    pub(super) fn len(&self) -> usize {
+        self.verb.len()
+            + match &self.target {
+                Target::Resource(r) => {
+                    let texts = [r.group, r.resource, r.subresource, r.namespace, &*r.name];
+                    texts.into_iter().map(str::len).sum()
+                }
+                Target::Path(path) => path.len(),
+            }
     }
 
     /// The namespace asked in.
@@ -115,27 +109,27 @@ impl<'a> Attributes<'a> {
 
 /// The resource that a path names, and whether the path itself says the verb (`/api/v1/watch/…`).
 fn resource<'a>(verb: &str, path: &'a str) -> Option<(Resource<'a>, bool)> {
-    let mut parts = path.trim_matches('/').split('/').peekable();
+    let mut parts = Parts::of(path);
     let group = match parts.next()? {
         "api" => "",
         "apis" => parts.next()?,
         _ => return None,
     };
     let _version = parts.next()?;
-    let verb_in_path = matches!(parts.peek()?, &"watch" | &"proxy");
+    let mut resource = parts.next()?;
+    let verb_in_path = matches!(resource, "watch" | "proxy");
     if verb_in_path {
         // Kubernetes answers such a path without more parts with an error.
-        parts.next();
-        parts.peek()?;
+        resource = parts.next()?;
     }
     let mut found = Resource {
         group,
-        resource: parts.next()?,
+        resource,
         ..Resource::default()
     };
     let mut name = parts.next();
     let mut subresource = parts.next();
-    if found.resource == "namespaces"
+    if resource == "namespaces"
         && let Some(namespace) = name
     {
         found.namespace = namespace;
@@ -151,4 +145,30 @@ fn resource<'a>(verb: &str, path: &'a str) -> Option<(Resource<'a>, bool)> {
         found.subresource = subresource.unwrap_or_default();
     }
     Some((found, verb_in_path))
+}
+
+/// The segments of a path, without slashes around it (`str::split` is slower).
+struct Parts<'a>(Option<&'a str>);
+
+impl<'a> Parts<'a> {
+    fn of(path: &'a str) -> Self {
+        let mut path = path;
+        while let Some(rest) = path.strip_prefix('/') {
+            path = rest;
+        }
+        while let Some(rest) = path.strip_suffix('/') {
+            path = rest;
+        }
+        Self(Some(path))
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        let path = self.0?;
+        let Some(at) = memchr::memchr(b'/', path.as_bytes()) else {
+            self.0 = None;
+            return Some(path);
+        };
+        self.0 = path.get(at + 1..);
+        path.get(..at)
+    }
 }

@@ -1,51 +1,45 @@
 //! Distinct calls and their counts. A call seen before allocates nothing: it is found by the borrowed texts
-//! of its event. Order-free: the same calls in any order, under any hash seed, give the same result.
+//! of its event. The same calls give the same result under any hash seed.
 
-use std::hash::{BuildHasher, Hash, Hasher};
+use std::collections::BTreeMap;
+use std::hash::BuildHasher;
+use std::mem;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use crate::rbac::{NonResourceRequest, Request, ResourceRequest};
-
+use super::key;
 use super::level::Level;
-use super::request_info::Attributes;
-use super::time;
-use super::usage::{Decision, Observed, Origin, Sample};
+use super::time::Time;
+use super::usage::{Observed, Sample};
 
-/// Longest text kept of one call: user and attributes together. Kubernetes names end at 253 bytes.
-pub(super) const LONGEST_KEY: usize = 8 << 10;
 const LONGEST_REASON: usize = 1 << 10;
 const LONGEST_ID: usize = 256;
 const MOST_SAMPLES: usize = 3;
 const MOST_REASONS: usize = 4;
 const MOST_IMPERSONATORS: usize = 4;
 
-/// One call as its event shows it, borrowed.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Call<'a> {
-    pub(super) user: &'a str,
-    pub(super) attributes: &'a Attributes<'a>,
-    pub(super) origin: Origin,
-    pub(super) decision: Decision,
-    pub(super) code: u16,
-    pub(super) seen: Seen<'a>,
-    pub(super) reason: &'a str,
-    pub(super) object_namespace: &'a str,
-    pub(super) impersonator: Option<&'a str>,
-}
-
 /// When, where and how well a call was logged.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Seen<'a> {
-    pub(super) time: &'a str,
+    pub(super) code: u16,
+    pub(super) time: Time,
     pub(super) file: u32,
     pub(super) line: u64,
     pub(super) audit_id: &'a str,
     pub(super) level: Level,
 }
 
-/// A distinct (user, request, origin) of a [`Tally`].
+/// What else an event says of a call.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Said<'a> {
+    pub(super) reason: &'a str,
+    /// The namespace of `objectRef` where it is not that of the request.
+    pub(super) object_namespace: &'a str,
+    pub(super) impersonator: Option<&'a str>,
+}
+
+/// A distinct call of a [`Tally`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Slot(u32);
 
@@ -53,38 +47,40 @@ pub(super) struct Slot(u32);
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     state: RandomState,
-    users: Names,
     index: HashTable<u32>,
-    entries: Vec<Entry>,
+    calls: Vec<Call>,
+    details: Vec<Detail>,
+    texts: Texts,
 }
 
-#[derive(Debug)]
-struct Entry {
-    hash: u64,
-    user: u32,
-    origin: Origin,
-    is_resource: bool,
-    /// The parts of [`Attributes::parts`], one behind the other, and where each ends.
-    text: Box<str>,
-    ends: [u32; 6],
-    stats: Vec<Stats>,
-}
-
-#[derive(Debug)]
-struct Stats {
-    decision: Decision,
-    level: Level,
+/// What every call of a kind touches: one cache line beside its key.
+#[derive(Debug, Default)]
+#[repr(align(64))]
+struct Call {
+    key: Box<str>,
+    last: Time,
+    /// Number of calls with `code`; other codes are a detail.
     count: u64,
+    /// Hash of the first reason; 0 for none.
+    reason: u32,
+    code: u16,
+    level: Level,
+    sampled: bool,
+}
+
+/// What few calls of a kind touch.
+#[derive(Debug, Default)]
+struct Detail {
+    first: Time,
     codes: Vec<(u16, u64)>,
-    first: String,
-    last: String,
+    /// Reasons by their hash.
+    reasons: Vec<(u32, u32)>,
     samples: Vec<Place>,
-    reasons: Vec<Box<str>>,
     object_namespace: Box<str>,
     impersonators: Vec<u32>,
 }
 
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug)]
 struct Place {
     file: u32,
     line: u64,
@@ -92,217 +88,180 @@ struct Place {
 }
 
 impl Tally {
-    /// The slot of a call, a new one if it was never seen.
-    pub(super) fn slot(&mut self, user: &str, attributes: &Attributes<'_>, origin: Origin) -> Slot {
-        let user = self.users.intern(user);
-        let (is_resource, parts) = attributes.parts();
-        let mut hasher = self.state.build_hasher();
-        (user, origin, is_resource, parts).hash(&mut hasher);
-        let hash = hasher.finish();
-        let entries = &self.entries;
-        let same = |&index: &u32| {
-            entries.get(index as usize).is_some_and(|entry| {
-                entry.hash == hash
-                    && entry.user == user
-                    && entry.origin == origin
-                    && entry.is_resource == is_resource
-                    && entry.parts().eq(parts)
-            })
-        };
-        if let Some(&index) = self.index.find(hash, same) {
-            return Slot(index);
-        }
-        let index = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-        let rehash = |&index: &u32| entries.get(index as usize).map_or(0, |entry| entry.hash);
-        self.index.insert_unique(hash, index, rehash);
-        self.entries
-            .push(Entry::new(hash, user, origin, is_resource, parts));
-        Slot(index)
-    }
-
-    /// Counts a call.
-    pub(super) fn add(&mut self, call: &Call<'_>) -> Slot {
-        let slot = self.slot(call.user, call.attributes, call.origin);
-        let impersonator = call.impersonator.map(|user| self.users.intern(user));
-        self.count(slot, call.decision, call.code, &call.seen);
-        if let Some(stats) = self.stats(slot, call.decision) {
-            stats.describe(call, impersonator);
+    /// Counts a call by its key.
+    pub(super) fn add(&mut self, key: &str, seen: &Seen<'_>, said: &Said<'_>) -> Slot {
+        let slot = self.slot(key, seen);
+        if let Some(call) = self.calls.get_mut(slot.0 as usize)
+            && !(call.count(seen) & call.knows(said, &self.texts))
+            && let Some(detail) = self.details.get_mut(slot.0 as usize)
+        {
+            detail.count(call, seen);
+            detail.describe(call, said, &mut self.texts);
         }
         slot
     }
 
-    /// Counts one more call of a slot.
-    pub(super) fn count(&mut self, slot: Slot, decision: Decision, code: u16, seen: &Seen<'_>) {
-        if let Some(stats) = self.stats(slot, decision) {
-            stats.count += 1;
-            match stats.codes.iter_mut().find(|(known, _)| *known == code) {
-                Some((_, count)) => *count += 1,
-                None => {
-                    stats.codes.reserve_exact(1);
-                    stats.codes.push((code, 1));
-                }
-            }
-            stats.level = stats.level.max(seen.level);
-            time::widen(&mut stats.first, &mut stats.last, seen.time);
-            stats.sample(seen);
-        }
-    }
-
     /// Takes one counted call back: a later stage of it says more.
-    pub(super) fn take_back(&mut self, slot: Slot, decision: Decision, code: u16) {
-        if let Some(stats) = self.stats(slot, decision) {
-            stats.count = stats.count.saturating_sub(1);
-            if let Some((_, count)) = stats.codes.iter_mut().find(|(known, _)| *known == code) {
-                *count = count.saturating_sub(1);
-            }
+    pub(super) fn take_back(&mut self, slot: Slot, code: u16) {
+        let (Some(call), Some(detail)) = (
+            self.calls.get_mut(slot.0 as usize),
+            self.details.get_mut(slot.0 as usize),
+        ) else {
+            return;
+        };
+        if call.code == code {
+            call.count = call.count.saturating_sub(1);
+        } else if let Some((_, count)) = detail.codes.iter_mut().find(|(known, _)| *known == code) {
+            *count = count.saturating_sub(1);
         }
     }
 
-    fn stats(&mut self, slot: Slot, decision: Decision) -> Option<&mut Stats> {
-        let all = &mut self.entries.get_mut(slot.0 as usize)?.stats;
-        let index = match all.iter().position(|stats| stats.decision == decision) {
-            Some(index) => index,
-            None => {
-                all.reserve_exact(1);
-                all.push(Stats::new(decision));
-                all.len() - 1
-            }
-        };
-        all.get_mut(index)
+    fn slot(&mut self, key: &str, seen: &Seen<'_>) -> Slot {
+        let hash = self.state.hash_one(key);
+        let (state, calls) = (&self.state, &self.calls);
+        let get = |&index: &u32| calls.get(index as usize).map_or("", |call| &*call.key);
+        if let Some(&index) = self.index.find(hash, |index| get(index) == key) {
+            return Slot(index);
+        }
+        let index = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        self.index
+            .insert_unique(hash, index, |index| state.hash_one(get(index)));
+        self.calls.push(Call {
+            key: key.into(),
+            last: seen.time,
+            count: 0,
+            reason: 0,
+            code: seen.code,
+            level: seen.level,
+            sampled: false,
+        });
+        self.details.push(Detail {
+            first: seen.time,
+            ..Detail::default()
+        });
+        Slot(index)
     }
 
     /// The calls, sorted; `files` are the paths that [`Seen::file`] counts.
     pub(super) fn finish(self, files: &[String]) -> Vec<Observed> {
         let Self {
-            users,
-            entries,
             index,
+            mut calls,
+            mut details,
+            texts,
             ..
         } = self;
         drop(index);
-        let mut calls = Vec::with_capacity(entries.iter().map(|entry| entry.stats.len()).sum());
-        for mut entry in entries {
-            for stats in std::mem::take(&mut entry.stats) {
-                if stats.count > 0 {
-                    calls.push(stats.into_observed(&entry, &users, files));
-                }
+        // Sorting places moves less than sorting what stands there.
+        let mut order: Vec<usize> = (0..calls.len()).collect();
+        order.sort_unstable_by_key(|&at| calls.get(at).map(|call| &*call.key));
+        let mut observed = Vec::with_capacity(order.len());
+        for at in order {
+            if let (Some(call), Some(detail)) = (calls.get_mut(at), details.get_mut(at)) {
+                observed.extend(mem::take(detail).observed(mem::take(call), &texts, files));
             }
         }
-        calls.sort_unstable_by(|a: &Observed, b| {
-            (&a.user, &a.request, a.origin, a.decision).cmp(&(&b.user, &b.request, b.origin, b.decision))
-        });
-        calls
+        observed
     }
 }
 
-impl Entry {
-    fn new(hash: u64, user: u32, origin: Origin, is_resource: bool, parts: [&str; 6]) -> Self {
-        let mut end = 0;
-        let ends = parts.map(|part| {
-            end += u32::try_from(part.len()).unwrap_or(u32::MAX);
-            end
-        });
-        Self {
-            hash,
-            user,
-            origin,
-            is_resource,
-            text: parts.concat().into_boxed_str(),
-            ends,
-            stats: Vec::new(),
+impl Call {
+    /// Counts a call; false when the details are to be told of it.
+    fn count(&mut self, seen: &Seen<'_>) -> bool {
+        let known = self.code == seen.code;
+        self.count += u64::from(known);
+        self.level = self.level.max(seen.level);
+        let later = seen.time.is_none() || seen.time >= self.last;
+        if later && !seen.time.is_none() {
+            self.last = seen.time;
         }
+        // Without a code it may be a request given up later than its line.
+        known && later && self.sampled && seen.code != 0
     }
 
-    fn parts(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let part = self.text.get(start as usize..end as usize).unwrap_or_default();
-            start = end;
-            part
-        })
-    }
-
-    fn request(&self) -> Request {
-        let mut parts = self.parts().map(str::to_owned);
-        let mut next = || parts.next().unwrap_or_default();
-        let verb = next();
-        if self.is_resource {
-            Request::Resource(ResourceRequest {
-                verb,
-                api_group: next(),
-                resource: next(),
-                subresource: next(),
-                namespace: next(),
-                name: next(),
-            })
-        } else {
-            Request::NonResource(NonResourceRequest { verb, path: next() })
-        }
+    /// Whether the details know all that is said.
+    fn knows(&self, said: &Said<'_>, texts: &Texts) -> bool {
+        let known = said.reason.is_empty() || texts.hash(said.reason) == self.reason;
+        known && said.object_namespace.is_empty() && said.impersonator.is_none()
     }
 }
 
-impl Stats {
-    fn new(decision: Decision) -> Self {
-        Self {
-            decision,
-            level: Level::Other,
-            count: 0,
-            codes: Vec::new(),
-            first: String::new(),
-            last: String::new(),
-            samples: Vec::new(),
-            reasons: Vec::new(),
-            object_namespace: Box::default(),
-            impersonators: Vec::new(),
+impl Detail {
+    fn count(&mut self, call: &mut Call, seen: &Seen<'_>) {
+        if call.code != seen.code {
+            match self.codes.iter().position(|(code, _)| *code == seen.code) {
+                Some(at) => self
+                    .codes
+                    .get_mut(at)
+                    .into_iter()
+                    .for_each(|(_, count)| *count += 1),
+                None => self.codes.push((seen.code, 1)),
+            }
+        }
+        if !seen.time.is_none() && (self.first.is_none() || seen.time < self.first) {
+            self.first = seen.time;
+        }
+        let at = (seen.file, seen.line);
+        if !call.sampled
+            || self
+                .samples
+                .last()
+                .is_some_and(|last| at < (last.file, last.line))
+        {
+            self.sample(seen);
+            call.sampled = self.samples.len() >= MOST_SAMPLES;
         }
     }
 
     /// Keeps the earliest lines.
     fn sample(&mut self, seen: &Seen<'_>) {
         let at = (seen.file, seen.line);
-        let full = self.samples.len() >= MOST_SAMPLES;
-        if full
-            && self
-                .samples
-                .last()
-                .is_some_and(|place| (place.file, place.line) <= at)
-        {
-            return;
-        }
         let index = self
             .samples
             .partition_point(|place| (place.file, place.line) <= at);
         self.samples.truncate(MOST_SAMPLES - 1);
-        self.samples.reserve_exact(1);
+        let audit_id = cut(seen.audit_id, LONGEST_ID).into();
         self.samples.insert(
             index,
             Place {
                 file: seen.file,
                 line: seen.line,
-                audit_id: cut(seen.audit_id, LONGEST_ID).into(),
+                audit_id,
             },
         );
     }
 
-    fn describe(&mut self, call: &Call<'_>, impersonator: Option<u32>) {
-        if self.object_namespace.is_empty() && !call.object_namespace.is_empty() {
-            self.object_namespace = call.object_namespace.into();
+    fn describe(&mut self, call: &mut Call, said: &Said<'_>, texts: &mut Texts) {
+        if !said.reason.is_empty() && self.reasons.len() < MOST_REASONS {
+            let hash = texts.hash(said.reason);
+            if !self.reasons.iter().any(|(known, _)| *known == hash) {
+                if self.reasons.is_empty() {
+                    call.reason = hash;
+                }
+                self.reasons
+                    .push((hash, texts.intern(cut(said.reason, LONGEST_REASON))));
+            }
         }
-        let reason = cut(call.reason, LONGEST_REASON);
-        let known = reason.is_empty() || self.reasons.iter().any(|known| **known == *reason);
-        if !known && self.reasons.len() < MOST_REASONS {
-            self.reasons.reserve_exact(1);
-            self.reasons.push(reason.into());
+        if self.object_namespace.is_empty() && !said.object_namespace.is_empty() {
+            self.object_namespace = said.object_namespace.into();
         }
-        if let Some(user) = impersonator
+        if let Some(user) = said.impersonator
             && self.impersonators.len() < MOST_IMPERSONATORS
-            && !self.impersonators.contains(&user)
         {
-            self.impersonators.push(user);
+            let user = texts.intern(user);
+            if !self.impersonators.contains(&user) {
+                self.impersonators.push(user);
+            }
         }
     }
 
-    fn into_observed(self, entry: &Entry, users: &Names, files: &[String]) -> Observed {
+    /// `None` when every call was taken back.
+    fn observed(self, call: Call, texts: &Texts, files: &[String]) -> Option<Observed> {
+        let codes = self.codes.into_iter().chain([(call.code, call.count)]);
+        let codes: BTreeMap<u16, u64> = codes.filter(|(_, count)| *count > 0).collect();
+        if codes.is_empty() {
+            return None;
+        }
         let sample = |place: Place| Sample {
             path: files.get(place.file as usize).cloned().unwrap_or_default(),
             line: place.line,
@@ -311,53 +270,63 @@ impl Stats {
         let mut impersonators: Vec<_> = self
             .impersonators
             .iter()
-            .map(|&user| users.get(user).to_owned())
+            .map(|&user| texts.get(user).to_owned())
             .collect();
         impersonators.sort_unstable();
-        Observed {
-            user: users.get(entry.user).to_owned(),
-            request: entry.request(),
-            origin: entry.origin,
-            decision: self.decision,
-            count: self.count,
-            codes: self.codes.into_iter().filter(|(_, count)| *count > 0).collect(),
-            first: self.first,
-            last: self.last,
+        let (user, request, origin, decision) = key::read(&call.key);
+        Some(Observed {
+            user,
+            request,
+            origin,
+            decision,
+            count: codes.values().sum(),
+            codes,
+            first: self.first.text().to_owned(),
+            last: call.last.text().to_owned(),
             samples: self.samples.into_iter().map(sample).collect(),
-            reasons: self.reasons.into_iter().map(String::from).collect(),
+            reasons: self
+                .reasons
+                .iter()
+                .map(|&(_, reason)| texts.get(reason).to_owned())
+                .collect(),
             object_namespace: self.object_namespace.into(),
-            level: self.level.name().to_owned(),
+            level: call.level.name().to_owned(),
             impersonators,
-        }
+        })
     }
 }
 
-/// Each user name once.
+/// Texts that many calls share, each once.
 #[derive(Debug, Default)]
-struct Names {
+struct Texts {
     state: RandomState,
     index: HashTable<u32>,
-    names: Vec<Box<str>>,
+    texts: Vec<Box<str>>,
 }
 
-impl Names {
-    fn intern(&mut self, name: &str) -> u32 {
-        let hash = self.state.hash_one(name);
-        let names = &self.names;
-        let same = |&index: &u32| names.get(index as usize).is_some_and(|known| **known == *name);
-        if let Some(&index) = self.index.find(hash, same) {
+impl Texts {
+    /// A short hash, never 0.
+    #[expect(clippy::cast_possible_truncation, reason = "part of a hash is a hash")]
+    fn hash(&self, text: &str) -> u32 {
+        (self.state.hash_one(text) as u32).max(1)
+    }
+
+    fn intern(&mut self, text: &str) -> u32 {
+        let hash = self.state.hash_one(text);
+        let (state, texts) = (&self.state, &self.texts);
+        let get = |&index: &u32| texts.get(index as usize).map_or("", |text| text);
+        if let Some(&index) = self.index.find(hash, |index| get(index) == text) {
             return index;
         }
-        let index = u32::try_from(names.len()).unwrap_or(u32::MAX);
-        let state = &self.state;
-        let rehash = |&index: &u32| state.hash_one(names.get(index as usize).map_or("", |name| name));
-        self.index.insert_unique(hash, index, rehash);
-        self.names.push(name.into());
+        let index = u32::try_from(texts.len()).unwrap_or(u32::MAX);
+        self.index
+            .insert_unique(hash, index, |index| state.hash_one(get(index)));
+        self.texts.push(text.into());
         index
     }
 
     fn get(&self, index: u32) -> &str {
-        self.names.get(index as usize).map_or("", |name| name)
+        self.texts.get(index as usize).map_or("", |text| text)
     }
 }
 

@@ -1,43 +1,61 @@
-//! Order of the times in a log: RFC 3339 in UTC, compared as text.
+//! Times of a log: RFC 3339 in UTC, kept and compared as text, in place.
 
 use std::cmp::Ordering;
 
-/// A logged time is at most this long; longer text is no time.
-const LONGEST: usize = 40;
-
-/// The text where it can be a time, else nothing.
-pub(super) fn sane(time: &str) -> &str {
-    if time.len() <= LONGEST { time } else { "" }
+/// A logged time; text too long to be one is none.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Time {
+    text: [u8; 31],
+    length: u8,
 }
 
-/// Which of two times is earlier. `2024-08-24T14:27:07Z` and `2024-08-24 14:27:07.5` compare too.
-pub(super) fn compare(a: &str, b: &str) -> Ordering {
-    if a.len() == b.len() {
-        return a.cmp(b);
+impl Time {
+    /// The time of that text.
+    pub(super) fn of(text: &str) -> Self {
+        let mut time = Self::default();
+        if let (Some(room), Ok(length)) = (time.text.get_mut(..text.len()), u8::try_from(text.len())) {
+            room.copy_from_slice(text.as_bytes());
+            time.length = length;
+        }
+        time
     }
-    let (seconds_a, fraction_a) = parts(a);
-    let (seconds_b, fraction_b) = parts(b);
-    seconds_a.cmp(seconds_b).then(fraction_a.cmp(fraction_b))
+
+    /// Its text, as logged; empty for none.
+    pub(super) fn text(&self) -> &str {
+        std::str::from_utf8(self.bytes()).unwrap_or_default()
+    }
+
+    fn bytes(&self) -> &[u8] {
+        self.text.get(..usize::from(self.length)).unwrap_or_default()
+    }
+
+    /// Whether there is no time.
+    pub(super) fn is_none(&self) -> bool {
+        self.length == 0
+    }
+
+    /// Whole seconds and the digits behind the point.
+    fn parts(&self) -> (&str, &str) {
+        let time = self.text().trim_end_matches('Z');
+        let (seconds, fraction) = time.split_once('.').unwrap_or((time, ""));
+        (seconds, fraction.trim_end_matches('0'))
+    }
 }
 
-/// Widens `first..last` by a time; empty texts are no time.
-pub(super) fn widen(first: &mut String, last: &mut String, time: &str) {
-    if time.is_empty() {
-        return;
-    }
-    if last.is_empty() || compare(time, last).is_gt() {
-        last.clear();
-        last.push_str(time);
-    }
-    if first.is_empty() || compare(time, first).is_lt() {
-        first.clear();
-        first.push_str(time);
+/// `2024-08-24T14:27:07Z` and `2024-08-24T14:27:07.5Z` compare too.
+impl Ord for Time {
+    fn cmp(&self, other: &Self) -> Ordering {
+        if self.length == other.length {
+            return self.text.cmp(&other.text);
+        }
+        self.parts()
+            .cmp(&other.parts())
+            .then(self.length.cmp(&other.length))
     }
 }
 
-/// Whole seconds and the digits behind the point.
-fn parts(time: &str) -> (&str, &str) {
-    let time = time.trim_end_matches('Z');
-    let (seconds, fraction) = time.split_once('.').unwrap_or((time, ""));
-    (seconds, fraction.trim_end_matches('0'))
+impl PartialOrd for Time {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
 }

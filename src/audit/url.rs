@@ -5,7 +5,10 @@ use std::borrow::Cow;
 
 /// Path and query (without `?`) of a request URI, both still encoded.
 pub(super) fn split(uri: &str) -> (&str, &str) {
-    uri.split_once('?').unwrap_or((uri, ""))
+    // `split_once` is slower.
+    let at = memchr::memchr(b'?', uri.as_bytes());
+    at.and_then(|at| uri.get(..at).zip(uri.get(at + 1..)))
+        .unwrap_or((uri, ""))
 }
 
 /// The decoded path: segments are split after decoding, as Kubernetes does. What cannot be decoded stays.
