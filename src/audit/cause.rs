@@ -129,7 +129,7 @@ impl Cause {
         ];
         if magic.iter().any(|magic| line.starts_with(magic)) || memchr::memchr(0, line).is_some() {
             Self::Binary
-        } else if text.starts_with('[') {
+        } else if text.starts_with(['[', ']']) {
             Self::Array
         } else if word.starts_with("type=") && text.contains("msg=audit(") {
             Self::Auditd
@@ -278,3 +278,6 @@ impl Shape<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -67,7 +67,10 @@ impl Event<'_> {
     pub fn is_audit(&self) -> bool {
         match (&*self.kind, &*self.api_version) {
             ("Event", version) => version.starts_with("audit.k8s.io/"),
-            ("", "") => !self.audit_id.is_empty() && !self.stage.is_empty(),
+            // Rancher's own log has no level.
+            ("", "") => ![&self.audit_id, &self.stage, &self.level]
+                .into_iter()
+                .any(|text| text.is_empty()),
             _ => false,
         }
     }
@@ -205,7 +208,7 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             }
         }
 
-        deserializer.deserialize_str(TextVisitor)
+        deserializer.deserialize_any(TextVisitor)
     }
 }
 

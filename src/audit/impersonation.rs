@@ -146,3 +146,6 @@ pub(super) fn refused(message: &str) -> Option<Attributes<'_>> {
         }),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -99,7 +99,10 @@ pub(super) fn read(key: &str) -> (String, Request, Origin, Decision) {
                 path,
                 verb: next().to_owned(),
             };
-            (0..4).for_each(|_| drop(next()));
+            // The other parts are empty.
+            for _ in 0..4 {
+                next();
+            }
             Request::NonResource(request)
         }
     };
@@ -119,3 +122,11 @@ pub(super) fn read(key: &str) -> (String, Request, Origin, Decision) {
         },
     )
 }
+
+/// The text, cut at a character boundary.
+pub(super) fn cut(text: &str, longest: usize) -> &str {
+    text.get(..text.floor_char_boundary(longest)).unwrap_or(text)
+}
+
+#[cfg(test)]
+mod tests;

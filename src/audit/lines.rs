@@ -67,7 +67,10 @@ impl Lines {
             }
             self.make_room();
             match self.fill(input) {
-                Ok(0) if too_long => return Step::TooLong,
+                Ok(0) if too_long => {
+                    self.start = self.end;
+                    return Step::TooLong;
+                }
                 Ok(0) if self.start == self.end => return Step::End,
                 Ok(0) => {
                     let start = self.start;
@@ -113,3 +116,6 @@ impl Lines {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -20,6 +20,9 @@ use super::time::Time;
 use super::usage::{Decision, LogQuality, Origin, Skipped, Usage};
 use super::{key, url};
 
+/// Clients choose audit ids; this much of one is kept.
+const LONGEST_ID: usize = 256;
+
 /// Collects the distinct calls of one or more logs.
 #[derive(Debug)]
 pub struct Collector {
@@ -225,7 +228,7 @@ impl Collector {
             time: Time::of(event.time()),
             file: current.file,
             line: current.line,
-            audit_id: &event.audit_id,
+            audit_id: key::cut(&event.audit_id, LONGEST_ID),
             level: Level::of(&event.level),
         };
         self.note_event(current, event, stage, &seen);
@@ -321,7 +324,8 @@ impl Collector {
             }
             None => return,
         };
-        for check in &checks {
+        // What a message quotes is not bounded by what an event may say.
+        for check in checks.iter().filter(|check| check.len() <= key::LONGEST) {
             let (user, origin) = (&event.user.username, Origin::Impersonation);
             let key = key::write(&mut self.key, user, check, origin, decision);
             self.tally.add(key, seen, &Said::default());
@@ -464,3 +468,6 @@ fn plain(error: &serde_json::Error) -> String {
         .escape_debug()
         .to_string()
 }
+
+#[cfg(test)]
+mod tests;

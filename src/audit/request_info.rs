@@ -172,3 +172,6 @@ impl<'a> Parts<'a> {
         path.get(..at)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,5 +1,6 @@
 //! Requests whose end has not been seen yet, so that the stages of one request count once. Bounded: two
-//! generations, of which the older is given up when the younger is full.
+//! generations, of which the older is given up when the younger is full; should the end of a request come after
+//! that, it counts as undecided too.
 
 use std::hash::BuildHasher;
 

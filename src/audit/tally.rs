@@ -8,13 +8,12 @@ use std::mem;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
-use super::key;
+use super::key::{self, cut};
 use super::level::Level;
 use super::time::Time;
 use super::usage::{Observed, Sample};
 
 const LONGEST_REASON: usize = 1 << 10;
-const LONGEST_ID: usize = 256;
 const MOST_SAMPLES: usize = 3;
 const MOST_REASONS: usize = 4;
 const MOST_IMPERSONATORS: usize = 4;
@@ -54,7 +53,7 @@ pub(super) struct Tally {
 }
 
 /// What every call of a kind touches: one cache line beside its key.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 #[repr(align(64))]
 struct Call {
     key: Box<str>,
@@ -152,13 +151,14 @@ impl Tally {
             ..
         } = self;
         drop(index);
-        // Sorting places moves less than sorting what stands there.
-        let mut order: Vec<usize> = (0..calls.len()).collect();
-        order.sort_unstable_by_key(|&at| calls.get(at).map(|call| &*call.key));
+        // Sorting keys and places moves less than sorting what stands there.
+        let keys = calls.iter_mut().map(|call| mem::take(&mut call.key));
+        let mut order: Vec<(Box<str>, usize)> = keys.zip(0..).collect();
+        order.sort_unstable();
         let mut observed = Vec::with_capacity(order.len());
-        for at in order {
-            if let (Some(call), Some(detail)) = (calls.get_mut(at), details.get_mut(at)) {
-                observed.extend(mem::take(detail).observed(mem::take(call), &texts, files));
+        for (key, at) in order {
+            if let (Some(call), Some(detail)) = (calls.get(at), details.get_mut(at)) {
+                observed.extend(mem::take(detail).observed(&key, call, &texts, files));
             }
         }
         observed
@@ -220,7 +220,7 @@ impl Detail {
             .samples
             .partition_point(|place| (place.file, place.line) <= at);
         self.samples.truncate(MOST_SAMPLES - 1);
-        let audit_id = cut(seen.audit_id, LONGEST_ID).into();
+        let audit_id = seen.audit_id.into();
         self.samples.insert(
             index,
             Place {
@@ -256,7 +256,7 @@ impl Detail {
     }
 
     /// `None` when every call was taken back.
-    fn observed(self, call: Call, texts: &Texts, files: &[String]) -> Option<Observed> {
+    fn observed(self, key: &str, call: &Call, texts: &Texts, files: &[String]) -> Option<Observed> {
         let codes = self.codes.into_iter().chain([(call.code, call.count)]);
         let codes: BTreeMap<u16, u64> = codes.filter(|(_, count)| *count > 0).collect();
         if codes.is_empty() {
@@ -273,7 +273,7 @@ impl Detail {
             .map(|&user| texts.get(user).to_owned())
             .collect();
         impersonators.sort_unstable();
-        let (user, request, origin, decision) = key::read(&call.key);
+        let (user, request, origin, decision) = key::read(key);
         Some(Observed {
             user,
             request,
@@ -328,9 +328,4 @@ impl Texts {
     fn get(&self, index: u32) -> &str {
         self.texts.get(index as usize).map_or("", |text| text)
     }
-}
-
-/// The text, cut at a character boundary.
-fn cut(text: &str, longest: usize) -> &str {
-    text.get(..text.floor_char_boundary(longest)).unwrap_or(text)
 }

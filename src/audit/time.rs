@@ -59,3 +59,6 @@ impl PartialOrd for Time {
         Some(self.cmp(other))
     }
 }
+
+#[cfg(test)]
+mod tests;

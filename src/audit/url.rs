@@ -123,3 +123,6 @@ fn hex(digit: u8) -> Option<u8> {
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests;
