@@ -36,12 +36,12 @@ pub struct Event<'a> {
     /// Who asked.
     #[serde(borrow)]
     pub user: Name<'a>,
-    /// As whom, once that was allowed.
+    /// As whom, once that was allowed. Boxed, as the next, to keep the common event small.
     #[serde(borrow)]
-    pub impersonated_user: Option<User<'a>>,
+    pub impersonated_user: Option<Box<User<'a>>>,
     /// How the impersonation was allowed.
     #[serde(borrow)]
-    pub authentication_metadata: Option<Authentication<'a>>,
+    pub authentication_metadata: Option<Box<Authentication<'a>>>,
     /// What was asked of.
     #[serde(borrow)]
     pub object_ref: Option<ObjectRef<'a>>,

@@ -3,7 +3,6 @@
 
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
-use std::mem;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -46,17 +45,33 @@ pub(super) struct Slot(u32);
 #[derive(Debug, Default)]
 pub(super) struct Tally {
     state: RandomState,
-    index: HashTable<u32>,
+    /// All keys, one behind the other, and where each call stands.
+    keys: String,
+    index: HashTable<Place>,
     calls: Vec<Call>,
     details: Vec<Detail>,
     texts: Texts,
+}
+
+/// A key, and the call that it is of.
+#[derive(Debug, Clone, Copy)]
+struct Place {
+    start: usize,
+    length: u32,
+    call: u32,
+}
+
+impl Place {
+    fn key(self, keys: &str) -> &str {
+        keys.get(self.start..self.start + self.length as usize)
+            .unwrap_or_default()
+    }
 }
 
 /// What every call of a kind touches: one cache line beside its key.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Call {
-    key: Box<str>,
     last: Time,
     /// Number of calls with `code`; other codes are a detail.
     count: u64,
@@ -74,13 +89,13 @@ struct Detail {
     codes: Vec<(u16, u64)>,
     /// Reasons by their hash.
     reasons: Vec<(u32, u32)>,
-    samples: Vec<Place>,
+    samples: Vec<Sighting>,
     object_namespace: Box<str>,
     impersonators: Vec<u32>,
 }
 
 #[derive(Debug)]
-struct Place {
+struct Sighting {
     file: u32,
     line: u64,
     audit_id: Box<str>,
@@ -117,16 +132,20 @@ impl Tally {
 
     fn slot(&mut self, key: &str, seen: &Seen<'_>) -> Slot {
         let hash = self.state.hash_one(key);
-        let (state, calls) = (&self.state, &self.calls);
-        let get = |&index: &u32| calls.get(index as usize).map_or("", |call| &*call.key);
-        if let Some(&index) = self.index.find(hash, |index| get(index) == key) {
-            return Slot(index);
+        let (state, keys) = (&self.state, &self.keys);
+        if let Some(place) = self.index.find(hash, |place| place.key(keys) == key) {
+            return Slot(place.call);
         }
-        let index = u32::try_from(calls.len()).unwrap_or(u32::MAX);
+        let call = u32::try_from(self.calls.len()).unwrap_or(u32::MAX);
+        let place = Place {
+            start: keys.len(),
+            length: u32::try_from(key.len()).unwrap_or(u32::MAX),
+            call,
+        };
         self.index
-            .insert_unique(hash, index, |index| state.hash_one(get(index)));
+            .insert_unique(hash, place, |place| state.hash_one(place.key(keys)));
+        self.keys.push_str(key);
         self.calls.push(Call {
-            key: key.into(),
             last: seen.time,
             count: 0,
             reason: 0,
@@ -138,28 +157,22 @@ impl Tally {
             first: seen.time,
             ..Detail::default()
         });
-        Slot(index)
+        Slot(call)
     }
 
     /// The calls, sorted; `files` are the paths that [`Seen::file`] counts.
     pub(super) fn finish(self, files: &[String]) -> Vec<Observed> {
-        let Self {
-            index,
-            mut calls,
-            mut details,
-            texts,
-            ..
-        } = self;
-        drop(index);
-        // Sorting keys and places moves less than sorting what stands there.
-        let keys = calls.iter_mut().map(|call| mem::take(&mut call.key));
-        let mut order: Vec<(Box<str>, usize)> = keys.zip(0..).collect();
-        order.sort_unstable();
-        let mut observed = Vec::with_capacity(order.len());
-        for (key, at) in order {
-            if let (Some(call), Some(detail)) = (calls.get(at), details.get_mut(at)) {
-                observed.extend(mem::take(detail).observed(&key, call, &texts, files));
-            }
+        let mut places: Vec<Place> = self.index.into_iter().collect();
+        places.sort_unstable_by_key(|place| place.call);
+        // Moving what stands at the places while sorting is cheaper than fetching it from there afterwards.
+        let mut whole: Vec<(&str, Call, Detail)> = Vec::with_capacity(places.len());
+        for ((place, call), detail) in places.into_iter().zip(self.calls).zip(self.details) {
+            whole.push((place.key(&self.keys), call, detail));
+        }
+        whole.sort_unstable_by_key(|(key, ..)| *key);
+        let mut observed = Vec::with_capacity(whole.len());
+        for (key, call, detail) in whole {
+            observed.extend(detail.observed(key, &call, &self.texts, files));
         }
         observed
     }
@@ -223,7 +236,7 @@ impl Detail {
         let audit_id = seen.audit_id.into();
         self.samples.insert(
             index,
-            Place {
+            Sighting {
                 file: seen.file,
                 line: seen.line,
                 audit_id,
@@ -262,7 +275,7 @@ impl Detail {
         if codes.is_empty() {
             return None;
         }
-        let sample = |place: Place| Sample {
+        let sample = |place: Sighting| Sample {
             path: files.get(place.file as usize).cloned().unwrap_or_default(),
             line: place.line,
             audit_id: place.audit_id.into(),
