@@ -1,17 +1,9 @@
 //! The data files in `src/api/data` are what Kubernetes' own files say. `UPDATE=1 cargo test --test generated`
 //! writes them again; a minor whose Kubernetes module is not in the Go module cache is skipped with the reason
 //! (`go mod download k8s.io/kubernetes@VERSION` fetches it).
-#![expect(
-    clippy::disallowed_methods,
-    reason = "reads the module cache, its place and the data files"
-)]
+#![expect(clippy::disallowed_methods, reason = "reads the module cache, its place and the data files")]
 #![expect(clippy::print_stderr, reason = "a skipped comparison says so")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::panic,
-    clippy::format_push_string,
-    reason = "a test"
-)]
+#![expect(clippy::unwrap_used, clippy::panic, clippy::format_push_string, reason = "a test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -46,9 +38,7 @@ fn served_resources_are_those_of_kubernetes_discovery() {
                 let text = served(&module.join("api/discovery"), version);
                 compare(&format!("served-{minor}.tsv"), &text);
             }
-            None => eprintln!(
-                "skipped served-{minor}.tsv: k8s.io/kubernetes@{version} is not in the module cache"
-            ),
+            None => eprintln!("skipped served-{minor}.tsv: k8s.io/kubernetes@{version} is not in the module cache"),
         }
     }
 }
@@ -71,9 +61,7 @@ fn builtin_policy_is_that_of_kubernetes_bootstrap() {
                 let folder = module.join("plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata");
                 compare(&format!("builtin-{minor}.txt"), &builtin(&folder, version));
             }
-            None => eprintln!(
-                "skipped builtin-{minor}.txt: k8s.io/kubernetes@{version} is not in the module cache"
-            ),
+            None => eprintln!("skipped builtin-{minor}.txt: k8s.io/kubernetes@{version} is not in the module cache"),
         }
     }
 }
@@ -89,9 +77,7 @@ fn module(version: &str) -> Option<PathBuf> {
 }
 
 fn data(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("src/api/data")
-        .join(name)
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/api/data").join(name)
 }
 
 fn read(path: &Path) -> String {
@@ -103,10 +89,7 @@ fn compare(name: &str, generated: &str) {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, generated).unwrap();
     }
-    assert!(
-        read(&path) == generated,
-        "{name} is stale: run UPDATE=1 cargo test --test generated"
-    );
+    assert!(read(&path) == generated, "{name} is stale: run UPDATE=1 cargo test --test generated");
 }
 
 fn header(version: &str, source: &str) -> String {
@@ -130,21 +113,12 @@ fn served(folder: &Path, version: &str) -> String {
     let core: Value = serde_json::from_str(&read(&folder.join("api__v1.json"))).unwrap();
     let kinds: BTreeMap<&str, (&str, &str)> = items(&core, "resources")
         .iter()
-        .map(|entry| {
-            (
-                text(entry, "name"),
-                (text(entry, "kind"), text(entry, "singularName")),
-            )
-        })
+        .map(|entry| (text(entry, "name"), (text(entry, "kind"), text(entry, "singularName"))))
         .collect();
     for entry in items(&core, "resources") {
-        let (resource, subresource) = text(entry, "name")
-            .split_once('/')
-            .unwrap_or((text(entry, "name"), ""));
+        let (resource, subresource) = text(entry, "name").split_once('/').unwrap_or((text(entry, "name"), ""));
         let (kind, singular) = kinds.get(resource).copied().unwrap();
-        let known = resources
-            .entry((String::new(), resource.into(), subresource.into()))
-            .or_default();
+        let known = resources.entry((String::new(), resource.into(), subresource.into())).or_default();
         (known.kind, known.singular) = (kind.into(), singular.into());
         known.namespaced = entry["namespaced"].as_bool().unwrap();
         known.by_default = true;
@@ -156,19 +130,12 @@ fn served(folder: &Path, version: &str) -> String {
             let name = text(version, "version");
             let stable = !name.contains("alpha") && !name.contains("beta");
             for main in items(version, "resources") {
-                let subresources = main
-                    .get("subresources")
-                    .and_then(Value::as_array)
-                    .into_iter()
-                    .flatten();
+                let subresources = main.get("subresources").and_then(Value::as_array).into_iter().flatten();
                 for (entry, subresource) in
                     std::iter::once((main, "")).chain(subresources.map(|sub| (sub, text(sub, "subresource"))))
                 {
-                    let key = (
-                        text(&group["metadata"], "name").into(),
-                        text(main, "resource").into(),
-                        subresource.into(),
-                    );
+                    let key =
+                        (text(&group["metadata"], "name").into(), text(main, "resource").into(), subresource.into());
                     let known = resources.entry(key).or_default();
                     known.kind = text(&main["responseKind"], "kind").into();
                     known.singular = text(main, "singularResource").into();
@@ -180,11 +147,7 @@ fn served(folder: &Path, version: &str) -> String {
         }
     }
     let dash = |text: &str| {
-        if text.is_empty() {
-            "-".to_owned()
-        } else {
-            text.to_owned()
-        }
+        if text.is_empty() { "-".to_owned() } else { text.to_owned() }
     };
     let mut lines = header(version, "api/discovery");
     lines.push_str("# group\tresource\tsubresource\tkind\tsingular\tscope\tverbs\tavailability\n");
@@ -214,10 +177,7 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 }
 
 fn words(value: &Value, key: &str) -> Vec<String> {
-    items(value, key)
-        .iter()
-        .map(|word| word.as_str().unwrap().to_owned())
-        .collect()
+    items(value, key).iter().map(|word| word.as_str().unwrap().to_owned()).collect()
 }
 
 #[derive(Deserialize)]
@@ -272,20 +232,14 @@ struct Subject {
 fn builtin(folder: &Path, version: &str) -> String {
     let objects = |name: &str| -> Vec<Object> {
         let text = read(&folder.join(name));
-        serde_saphyr::from_str::<List>(&text)
-            .unwrap_or_else(|error| panic!("{name}: {error}"))
-            .items
+        serde_saphyr::from_str::<List>(&text).unwrap_or_else(|error| panic!("{name}: {error}")).items
     };
-    let mut roles: Vec<Object> = ["cluster-roles.yaml", "controller-roles.yaml"]
-        .into_iter()
-        .flat_map(objects)
-        .collect();
+    let mut roles: Vec<Object> =
+        ["cluster-roles.yaml", "controller-roles.yaml"].into_iter().flat_map(objects).collect();
     let cluster_roles = roles.len();
     roles.extend(objects("namespace-roles.yaml"));
-    let mut bindings: Vec<Object> = ["cluster-role-bindings.yaml", "controller-role-bindings.yaml"]
-        .into_iter()
-        .flat_map(objects)
-        .collect();
+    let mut bindings: Vec<Object> =
+        ["cluster-role-bindings.yaml", "controller-role-bindings.yaml"].into_iter().flat_map(objects).collect();
     bindings.extend(objects("namespace-role-bindings.yaml"));
 
     let mut text = header(version, "bootstrappolicy/testdata");
@@ -305,10 +259,7 @@ fn builtin(folder: &Path, version: &str) -> String {
     for binding in &bindings {
         let (namespace, name) = place(&binding.metadata);
         let role = binding.role_ref.as_ref().unwrap();
-        text.push_str(&format!(
-            "binding {namespace} {name} {} {}\n",
-            role.kind, role.name
-        ));
+        text.push_str(&format!("binding {namespace} {name} {} {}\n", role.kind, role.name));
         for subject in binding.subjects.iter().flatten() {
             let namespace = subject.namespace.as_deref().unwrap_or("-");
             text.push_str(&format!("  {} {namespace} {}\n", subject.kind, subject.name));
@@ -329,13 +280,7 @@ fn effective_rules<'a>(role: &'a Object, all: &'a [Object], depth: usize) -> Vec
     };
     let selected = |other: &&Object| {
         let has = |(key, value): (&String, &String)| other.metadata.labels.get(key) == Some(value);
-        aggregation
-            .cluster_role_selectors
-            .iter()
-            .any(|selector| selector.match_labels.iter().all(has))
+        aggregation.cluster_role_selectors.iter().any(|selector| selector.match_labels.iter().all(has))
     };
-    all.iter()
-        .filter(selected)
-        .flat_map(|other| effective_rules(other, all, depth + 1))
-        .collect()
+    all.iter().filter(selected).flat_map(|other| effective_rules(other, all, depth + 1)).collect()
 }

@@ -1,6 +1,16 @@
 //! Real operators, recorded on a real API server: what was used, what was not, and whether the generated role
 //! suffices. The recordings lie outside the repository.
 
+#![allow(
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::string_slice,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "tests read files, say what they counted, and fail loudly"
+)]
+
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +27,9 @@ use rolecall::rewrite::role_yaml;
 /// (apiGroup/resource/verb) of grants that no authorized call of the run matched.
 fn unused_triples(assessment: &Assessment) -> BTreeMap<String, bool> {
     let mut triples: BTreeMap<String, bool> = BTreeMap::new();
-    for grant in assessment.grants.iter().filter(|grant| grant.places.is_some() && grant.rule.non_resource_urls.is_empty()) {
+    for grant in
+        assessment.grants.iter().filter(|grant| grant.places.is_some() && grant.rule.non_resource_urls.is_empty())
+    {
         let triple = format!("{}/{}/{}", grant.rule.api_groups[0], grant.rule.resources[0], grant.rule.verbs[0]);
         *triples.entry(triple).or_insert(true) &= grant.calls == 0;
     }
@@ -44,7 +56,9 @@ fn explain(triple: &str, assessments: &[Assessment]) -> Option<&'static str> {
         }
         Some(CallVerdict::Denied) => Some("only denied calls: it counts them as calls"),
         Some(CallVerdict::Default) => Some("every authenticated user may do it"),
-        Some(CallVerdict::Unexplained) => Some("called where this grant does not hold (scope, name or another subject's role)"),
+        Some(CallVerdict::Unexplained) => {
+            Some("called where this grant does not hold (scope, name or another subject's role)")
+        }
         Some(CallVerdict::Undecided) => Some("only undecided calls"),
         _ => None,
     }
@@ -66,7 +80,8 @@ fn unused_triples_equal_those_of_the_recordings() {
         }
         let theirs: BTreeSet<String> =
             run.facts["unused_triples"].as_array().unwrap().iter().map(|t| t.as_str().unwrap().to_owned()).collect();
-        let unused: BTreeSet<String> = ours.iter().filter(|(_, unused)| **unused).map(|(triple, _)| triple.clone()).collect();
+        let unused: BTreeSet<String> =
+            ours.iter().filter(|(_, unused)| **unused).map(|(triple, _)| triple.clone()).collect();
         compared += 1;
         if ours.is_empty() {
             *explained.entry("no role in the manifests that this version reads (an OLM bundle)").or_default() += 1;
@@ -103,11 +118,7 @@ fn read_back(yaml: &str, subject: &str) -> Vec<(Scope, Rule)> {
     let loaded = load(&[text(&file)], &[]);
     assert!(loaded.inputs.diagnostics.is_empty(), "{:?}\n{yaml}", loaded.inputs.diagnostics);
     let key = SubjectKey::parse(subject);
-    loaded
-        .packages
-        .iter()
-        .flat_map(|package| rules_for(package, &Graph::build(package, DEFAULT_MINOR), &key))
-        .collect()
+    loaded.packages.iter().flat_map(|package| rules_for(package, &Graph::build(package, DEFAULT_MINOR), &key)).collect()
 }
 
 fn of_minimal(minimal: &MinimalRole) -> Vec<(Scope, Rule, Basis)> {

@@ -10,22 +10,21 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use rolecall::analysis::Options;
 use rolecall::controls::{self, Framework};
 use rolecall::finding::{Finding, ScopeClass, Severity};
 use rolecall::rules::{self, Kind, RuleDoc};
+
+mod common;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
 }
 
 fn names_in(folder: &Path) -> Vec<String> {
-    let entries = fs::read_dir(folder)
-        .map(|entries| entries.collect::<Vec<_>>())
-        .unwrap_or_default();
-    let mut names: Vec<String> = entries
-        .into_iter()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
-        .collect();
+    let entries = fs::read_dir(folder).map(|entries| entries.collect::<Vec<_>>()).unwrap_or_default();
+    let mut names: Vec<String> =
+        entries.into_iter().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
     names.sort();
     names
 }
@@ -55,22 +54,13 @@ fn an_id_is_taken_once() {
 #[test]
 fn texts_are_short_and_whole() {
     for doc in rules::all() {
-        assert!(
-            doc.title.len() <= 80 && !doc.title.ends_with('.'),
-            "{}: {}",
-            doc.id,
-            doc.title
-        );
+        assert!(doc.title.len() <= 80 && !doc.title.ends_with('.'), "{}: {}", doc.id, doc.title);
         assert!(doc.summary().len() <= 1024, "{}: SARIF takes no more", doc.id);
         for text in [doc.summary(), doc.remedy()] {
             assert!(text.ends_with('.'), "{}: {text}", doc.id);
         }
         let explained = doc.explain();
-        assert!(
-            explained.contains(&doc.title) && explained.contains("How to fix"),
-            "{}",
-            doc.id
-        );
+        assert!(explained.contains(&doc.title) && explained.contains("How to fix"), "{}", doc.id);
         assert!(doc.help_markdown().contains("## How to fix"), "{}", doc.id);
     }
 }
@@ -83,7 +73,7 @@ fn every_capability_rule_fires_and_is_quiet_on_its_own_manifests() {
             for text in manifests {
                 let folder = tempfile::tempdir().unwrap();
                 fs::write(folder.path().join("manifests.yaml"), text).unwrap();
-                assert_eq!(finds(doc, folder.path()), Some(fires), "{} on\n{text}", doc.id);
+                assert_eq!(finds(doc, folder.path()), fires, "{} on\n{text}", doc.id);
             }
         }
     }
@@ -95,17 +85,12 @@ fn every_check_fires_and_is_quiet_on_its_folders() {
         let folder = root().join("fixtures/rules").join(&doc.id);
         let cases = names_in(&folder);
         for kind in ["fires-", "quiet-"] {
-            assert!(
-                cases.iter().any(|case| case.starts_with(kind)),
-                "{} has no {kind}* folder",
-                doc.id
-            );
+            assert!(cases.iter().any(|case| case.starts_with(kind)), "{} has no {kind}* folder", doc.id);
         }
         for case in cases {
             let fires = case.starts_with("fires-");
             assert!(fires || case.starts_with("quiet-"), "{}: {case}", doc.id);
-            let found = finds(doc, &folder.join(&case));
-            assert!(found.is_none_or(|found| found == fires), "{}: {case}", doc.id);
+            assert_eq!(finds(doc, &folder.join(&case)), fires, "{}: {case}", doc.id);
         }
     }
 }
@@ -117,20 +102,11 @@ fn every_severity_class_of_a_capability_rule_is_shown_by_its_own_manifests() {
         for text in &doc.tests.fires {
             let folder = tempfile::tempdir().unwrap();
             fs::write(folder.path().join("manifests.yaml"), text).unwrap();
-            let findings = findings_for(folder.path()).unwrap_or_default();
-            classes.extend(
-                findings
-                    .into_iter()
-                    .filter(|finding| finding.rule == doc.id)
-                    .map(|finding| finding.scope),
-            );
+            let findings = findings_for(folder.path());
+            classes.extend(findings.into_iter().filter(|finding| finding.rule == doc.id).map(|finding| finding.scope));
         }
         assert!(classes.contains(&ScopeClass::Cluster), "{}: {classes:?}", doc.id);
-        assert!(
-            classes.iter().all(|class| doc.severity.get(*class).is_some()),
-            "{}",
-            doc.id
-        );
+        assert!(classes.iter().all(|class| doc.severity.get(*class).is_some()), "{}", doc.id);
     }
 }
 
@@ -140,20 +116,12 @@ fn controls_are_known_and_every_known_control_is_used() {
     for doc in rules::all() {
         assert!(doc.controls.iter().next().is_some(), "{}", doc.id);
         for (framework, id) in doc.controls.iter() {
-            assert!(
-                controls::lookup(framework, id).is_some(),
-                "{}: {id} is not in controls.tsv",
-                doc.id
-            );
+            assert!(controls::lookup(framework, id).is_some(), "{}: {id} is not in controls.tsv", doc.id);
             used.push((framework, id));
         }
     }
     for control in controls::all() {
-        assert!(
-            used.contains(&(control.framework, control.id)),
-            "{} is in controls.tsv and in no rule",
-            control.id
-        );
+        assert!(used.contains(&(control.framework, control.id)), "{} is in controls.tsv and in no rule", control.id);
     }
 }
 
@@ -168,20 +136,13 @@ fn controls_exist_in_the_frameworks_and_are_not_withdrawn() {
     for control in controls::all() {
         let (framework, id) = match control.framework {
             // `AC-6(1)` is `ac-6.1` in OSCAL.
-            Framework::Nist80053 => (
-                "nist-800-53-r5",
-                control.id.to_lowercase().replace('(', ".").replace(')', ""),
-            ),
+            Framework::Nist80053 => ("nist-800-53-r5", control.id.to_lowercase().replace('(', ".").replace(')', "")),
             Framework::Csf2 => ("nist-csf-2.0", control.id.to_owned()),
             Framework::Cis8 => ("cis-controls-v8.1", control.id.to_owned()),
         };
         let entry = &ids[framework][&id];
         assert!(!entry.is_null(), "{framework} has no {id}");
-        assert_ne!(
-            entry["withdrawn_in_2.0"],
-            serde_json::Value::Bool(true),
-            "{id} is withdrawn"
-        );
+        assert_ne!(entry["withdrawn_in_2.0"], serde_json::Value::Bool(true), "{id} is withdrawn");
         if control.framework == Framework::Nist80053 {
             let title = entry["title"].as_str().unwrap();
             assert!(control.gist.starts_with(title), "{id}: {title}");
@@ -197,10 +158,7 @@ fn the_index_is_the_generated_one() {
         fs::write(&path, &index).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        kept == index,
-        "rules/README.md is stale: UPDATE=1 cargo test --test rules"
-    );
+    assert!(kept == index, "rules/README.md is stale: UPDATE=1 cargo test --test rules");
 }
 
 #[test]
@@ -214,20 +172,12 @@ fn known_dangerous_manifests_are_found_with_their_severity() {
     // workload, writes to one ConfigMap of kube-system.
     let unspoken = ["25-", "28-", "38-"];
     let mut checked = 0;
-    for line in answers
-        .lines()
-        .skip(1)
-        .filter(|line| !unspoken.iter().any(|prefix| line.starts_with(prefix)))
-    {
+    for line in answers.lines().skip(1).filter(|line| !unspoken.iter().any(|prefix| line.starts_with(prefix))) {
         let fields: Vec<&str> = line.split('\t').collect();
-        let [file, _, expected] = fields.as_slice() else {
-            panic!("{line}")
-        };
+        let [file, _, expected] = fields.as_slice() else { panic!("{line}") };
         let copy = tempfile::tempdir().unwrap();
         fs::copy(folder.join(file), copy.path().join("manifests.yaml")).unwrap();
-        let Some(findings) = findings_for(copy.path()) else {
-            continue;
-        };
+        let findings = findings_for(copy.path());
         let worst = findings.iter().map(|finding| finding.severity).max();
         let fits = match expected.split([' ', '/']).next().unwrap() {
             "no" | "info" => worst.is_none_or(|worst| worst <= Severity::Low),
@@ -239,28 +189,14 @@ fn known_dangerous_manifests_are_found_with_their_severity() {
     assert!(checked > 15, "only {checked} of the manifests were judged");
 }
 
-/// Whether the rule finds something in the folder; `None` where this cannot be told.
-fn finds(doc: &RuleDoc, folder: &Path) -> Option<bool> {
-    Some(findings_for(folder)?.iter().any(|finding| finding.rule == doc.id))
+/// Whether the rule finds something in the folder.
+fn finds(doc: &RuleDoc, folder: &Path) -> bool {
+    findings_for(folder).iter().any(|finding| finding.rule == doc.id)
 }
 
 /// Findings of all rules on a folder of manifests with, perhaps, an `audit.log`.
-///
-/// MERGE: the body becomes the pipeline, which also reads the log and judges liveness; then `support` goes, and
-/// the `Option` with it:
-/// `Loaded::read(&Request { paths: [folder], audit: [folder/audit.log if present], … })` → `assess` → `rules::run`.
-fn findings_for(folder: &Path) -> Option<Vec<Finding>> {
-    let needs_log_or_table = ["RC173", "RC176", "RC181", "RC182", "RC187", "RC188"];
-    if needs_log_or_table
-        .iter()
-        .any(|id| folder.components().any(|part| part.as_os_str() == *id))
-    {
-        return None;
-    }
-    let text = fs::read_to_string(folder.join("manifests.yaml")).unwrap();
-    support::assess(&text).map(|assessments| rules::run(&assessments))
+fn findings_for(folder: &Path) -> Vec<Finding> {
+    let log = folder.join("audit.log");
+    let audit: Vec<String> = log.exists().then(|| common::text(&log)).into_iter().collect();
+    rules::run(&common::load(&[common::text(folder)], &audit).assess(&Options::default()))
 }
-
-/// A small reader of manifests that stands in for the pipeline: roles, bindings and CRDs, no log, no API table.
-#[path = "rules_support/mod.rs"]
-mod support;

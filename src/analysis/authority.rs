@@ -55,7 +55,8 @@ fn binding_place(cx: &Context<'_>, held: &Held<'_>) -> BindingPlace {
     let via_group = held.via_group.map(str::to_owned);
     let scope = held.scope.clone();
     let Some(binding) = held.binding.and_then(|index| cx.package.facts.bindings.get(index)) else {
-        let nobody = Place { kind: "(unbound)".to_owned(), namespace: String::new(), name: String::new(), location: None };
+        let nobody =
+            Place { kind: "(unbound)".to_owned(), namespace: String::new(), name: String::new(), location: None };
         return BindingPlace {
             binding: nobody,
             role,
@@ -98,8 +99,10 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> Vec<Grant> {
     let mut grants = Vec::new();
     for (binding, held) in &held.held {
         for entry in &held.entries {
-            let written =
-                entry.role.and_then(|role| cx.package.facts.roles.get(role)).and_then(|role| role.rules.get(entry.index));
+            let written = entry
+                .role
+                .and_then(|role| cx.package.facts.roles.get(role))
+                .and_then(|role| role.rules.get(entry.index));
             for (rule, places) in single_rules(cx, entry, written) {
                 grants.push(Grant {
                     index: grants.len(),
@@ -123,7 +126,9 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> Vec<Grant> {
 /// The entry as rules of one verb and one (group, resource) or one URL, with the places of those tokens.
 fn single_rules(cx: &Context<'_>, entry: &Entry, written: Option<&PolicyRule>) -> Vec<(Rule, Option<GrantPlaces>)> {
     let rule = &entry.rule;
-    let token = |list: Option<&Vec<Spanned<String>>>, index: usize| list.and_then(|list| list.get(index)).map(|token| located(cx, token.span));
+    let token = |list: Option<&Vec<Spanned<String>>>, index: usize| {
+        list.and_then(|list| list.get(index)).map(|token| located(cx, token.span))
+    };
     let mut singles = Vec::new();
     for (v, verb) in rule.verbs.iter().enumerate() {
         let verb_place = token(written.map(|rule| &rule.verbs), v);
@@ -149,8 +154,7 @@ fn single_rules(cx: &Context<'_>, entry: &Entry, written: Option<&PolicyRule>) -
             }
         }
         for (u, url) in rule.non_resource_urls.iter().enumerate() {
-            let single =
-                Rule { non_resource_urls: vec![url.clone()], verbs: vec![verb.clone()], ..Rule::default() };
+            let single = Rule { non_resource_urls: vec![url.clone()], verbs: vec![verb.clone()], ..Rule::default() };
             singles.push((single, places(token(written.map(|rule| &rule.non_resource_urls), u), None)));
         }
     }

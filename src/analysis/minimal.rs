@@ -6,8 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::names::pinned;
 use super::verdict::{covers, describe, sibling};
 use super::{
-    Activity, Basis, CallVerdict, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules, Selection,
-    Verdict,
+    Activity, Basis, CallVerdict, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules, Selection, Verdict,
 };
 use crate::needs::NeedKind;
 use crate::rbac::cover::{self, Entry};
@@ -111,7 +110,7 @@ fn occurrences<'a>(
             (false, _) => Basis::Needed,
             // The shipped role works without it.
             (true, NeedKind::Pair) => continue,
-            (true, NeedKind::Hidden) => Basis::Unexplained,
+            (true, NeedKind::Checked) => Basis::Unexplained,
         };
         let reason = format!("`{}`: {}", need.request.verb(), need.reason);
         found.push(Occurrence { request: need.request.clone(), grants: granted, basis, reason });
@@ -198,9 +197,9 @@ fn placed(cx: &Context<'_>, own: Option<&str>, occurrences: &[Occurrence<'_>]) -
 /// Whether a permission that only cluster-wide grants cover stays cluster-wide: its calls were cluster-wide or
 /// touched other namespaces than the account's own.
 fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence<'_>]) -> bool {
-    let only_cluster = occurrences
-        .iter()
-        .filter(|occurrence| !occurrence.grants.is_empty() && occurrence.grants.iter().all(|g| g.scope == Scope::Cluster));
+    let only_cluster = occurrences.iter().filter(|occurrence| {
+        !occurrence.grants.is_empty() && occurrence.grants.iter().all(|g| g.scope == Scope::Cluster)
+    });
     let namespaces: BTreeSet<&str> = only_cluster.map(|occurrence| occurrence.request.namespace()).collect();
     if namespaces.contains("") {
         return true;

@@ -121,7 +121,8 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let seen = activity.as_ref().filter(|activity| !activity.calls.is_empty());
     let calls = verdict::judge(cx, &mut grants, seen, &defaults);
     let points = points::count(cx.table, &grants, seen, &defaults);
-    let minimal = seen.map(|activity| minimal::role(cx, selection, &grants, &calls, activity, !held.bindings.is_empty()));
+    let minimal =
+        seen.map(|activity| minimal::role(cx, selection, &grants, &calls, activity, !held.bindings.is_empty()));
     let mut notes = selection.notes.clone();
     if let (Some(usage), None) = (cx.usage, seen)
         && !selection.id.unbound
@@ -149,9 +150,15 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
 }
 
 fn evidence(activity: &Activity<'_>, usage: &Usage) -> Evidence {
-    let times = |pick: fn(&Observed) -> &str| activity.calls.iter().map(move |call| pick(call)).filter(|time| !time.is_empty());
+    let times =
+        |pick: fn(&Observed) -> &str| activity.calls.iter().map(move |call| pick(call)).filter(|time| !time.is_empty());
     Evidence {
-        calls: activity.calls.iter().filter(|call| call.origin == crate::audit::Origin::Call).map(|call| call.count).sum(),
+        calls: activity
+            .calls
+            .iter()
+            .filter(|call| call.origin == crate::audit::Origin::Call)
+            .map(|call| call.count)
+            .sum(),
         distinct: activity.calls.len() as u64,
         first: times(|call| &call.first).min().unwrap_or_default().to_owned(),
         last: times(|call| &call.last).max().unwrap_or_default().to_owned(),

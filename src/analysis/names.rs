@@ -50,7 +50,8 @@ fn is_own_object(cx: &Context<'_>, request: &ResourceRequest) -> bool {
         served.is_some_and(|served| {
             let namespace = if served.namespaced { package.resolve(object.namespace.as_ref()) } else { "" };
             // Requests to a Namespace object carry its name as namespace.
-            let same_place = namespace == request.namespace || (!served.namespaced && request.namespace == request.name);
+            let same_place =
+                namespace == request.namespace || (!served.namespaced && request.namespace == request.name);
             served.api_group == request.api_group && served.resource == request.resource && same_place
         })
     });

@@ -112,10 +112,10 @@ pub(super) fn workloads(cx: &Context<'_>, selection: &Selection) -> Vec<Place> {
 pub(super) fn account(cx: &Context<'_>, selection: &Selection) -> Option<Place> {
     let key = selection.key.as_ref()?;
     let accounts = cx.package.facts.accounts.iter();
-    let own = accounts.filter(|account| {
+    let mut own = accounts.rev().filter(|account| {
         key.namespace() == Some(cx.package.resolve(account.namespace.as_ref())) && key.name() == account.name.value
     });
-    let account = own.last()?;
+    let account = own.next()?;
     Some(place(cx, "ServiceAccount", cx.package.resolve(account.namespace.as_ref()), &account.name))
 }
 

@@ -54,9 +54,9 @@ fn verdict(
     calls: Option<&CallIndex<'_>>,
 ) -> (Verdict, String) {
     if let Some(seen) = seen {
-        let hidden = seen.needs.iter().filter(|need| need.kind == NeedKind::Hidden);
+        let hidden = seen.needs.iter().filter(|need| need.kind == NeedKind::Checked);
         if let Some(need) = hidden.into_iter().find(|need| covers(grant, &need.request)) {
-            return (Verdict::Needed, need.reason.clone());
+            return (Verdict::Needed, need.reason.to_owned());
         }
     }
     if grant.calls > 0 {
@@ -109,7 +109,9 @@ fn liveness(table: &Table, grant: &Grant, product: Option<&Product>) -> (Life, S
         Liveness::CheckOnly => Life::CheckOnly,
         Liveness::Live | Liveness::UnknownGroup => Life::Alive,
     };
-    if matches!(grant.scope, Scope::Namespace(_)) && life == Life::Alive && void_in_namespace(table, group, resource, verb)
+    if matches!(grant.scope, Scope::Namespace(_))
+        && life == Life::Alive
+        && void_in_namespace(table, group, resource, verb)
     {
         return dead("cluster-scoped: a RoleBinding grants nothing on it");
     }
@@ -157,7 +159,9 @@ fn has_wildcard(rule: &Rule) -> bool {
 /// `verb resource[/subresource][.group]`, or `verb /path`.
 pub fn describe(request: &Request) -> String {
     match request {
-        Request::Resource(request) if request.api_group.is_empty() => format!("{} {}", request.verb, request.combined()),
+        Request::Resource(request) if request.api_group.is_empty() => {
+            format!("{} {}", request.verb, request.combined())
+        }
         Request::Resource(request) => format!("{} {}.{}", request.verb, request.combined(), request.api_group),
         Request::NonResource(request) => format!("{} {}", request.verb, request.path),
     }

@@ -85,12 +85,12 @@ pub fn verify(rules: &[(Scope, Rule)], user: &str, subject: &str, usage: &Usage,
             });
         }
     }
-    for need in activity.needs.iter().filter(|need| need.kind == NeedKind::Hidden && !allowed(&need.request)) {
+    for need in activity.needs.iter().filter(|need| need.kind == NeedKind::Checked && !allowed(&need.request)) {
         answer.missing.push(Missing {
             permission: describe(&need.request),
             request: need.request.clone(),
             count: 0,
-            reason: need.reason.clone(),
+            reason: need.reason.to_owned(),
             samples: Vec::new(),
         });
     }
@@ -153,6 +153,7 @@ pub fn rules_for(package: &Package, graph: &Graph, subject: &SubjectKey) -> Vec<
     for role in graph.unbound_roles() {
         held.extend(graph.held_by_role(role.kind, &role.namespace, &role.name));
     }
-    let rules = held.into_iter().flat_map(|held| held.entries.into_iter().map(move |e| (held.scope.clone(), e.rule.clone())));
+    let rules =
+        held.into_iter().flat_map(|held| held.entries.into_iter().map(move |e| (held.scope.clone(), e.rule.clone())));
     rules.collect()
 }

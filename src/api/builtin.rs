@@ -44,31 +44,21 @@ pub fn cluster_role(minor: &str, name: &str) -> Option<Vec<Rule>> {
 
 /// Rules of a built-in Role (`namespace`, `name`).
 pub fn role(minor: &str, namespace: &str, name: &str) -> Option<Vec<Rule>> {
-    if namespace.is_empty() {
-        None
-    } else {
-        policy(minor)?.roles.get(&(namespace, name)).cloned()
-    }
+    if namespace.is_empty() { None } else { policy(minor)?.roles.get(&(namespace, name)).cloned() }
 }
 
 /// Whether this is a name that Kubernetes itself creates (`cluster-admin`, `admin`, `edit`, `view`, `system:*`),
 /// known to this build or not.
 pub fn is_builtin_name(name: &str) -> bool {
-    matches!(
-        name,
-        "cluster-admin" | "admin" | "edit" | "view" | "extension-apiserver-authentication-reader"
-    ) || name.starts_with("system:")
+    matches!(name, "cluster-admin" | "admin" | "edit" | "view" | "extension-apiserver-authentication-reader")
+        || name.starts_with("system:")
 }
 
 /// What every service account holds cluster-wide by the default bindings of `system:authenticated` and
 /// `system:serviceaccounts` (Kubernetes: discovery, own reviews, token issuer discovery).
 pub fn authenticated_rules(minor: &str) -> Vec<Rule> {
     let everyone = |subject: &DefaultSubject| {
-        subject.kind == "Group"
-            && matches!(
-                subject.name.as_str(),
-                "system:authenticated" | "system:serviceaccounts"
-            )
+        subject.kind == "Group" && matches!(subject.name.as_str(), "system:authenticated" | "system:serviceaccounts")
     };
     default_bindings(minor)
         .iter()

@@ -38,11 +38,7 @@ const REMOVED: &[(&str, &str, &str, &str)] = &[
 /// Verbs that are checked, but on something else; resource, verb, where.
 const CHECKED_ELSEWHERE: &[(&str, &str, &str)] = &[
     ("rolebindings", "bind", "on the bound roles or clusterroles"),
-    (
-        "clusterrolebindings",
-        "bind",
-        "on the bound roles or clusterroles",
-    ),
+    ("clusterrolebindings", "bind", "on the bound roles or clusterroles"),
     ("rolebindings", "escalate", "on roles or clusterroles"),
     ("clusterrolebindings", "escalate", "on roles or clusterroles"),
     ("certificatesigningrequests", "approve", "on signers"),
@@ -70,29 +66,19 @@ pub(super) fn impossible_group(table: &Table, api_group: &str, resource: &str) -
         return Some(removed);
     }
     if let Some((group, version)) = api_group.split_once('/') {
-        let meant = if group == "core" || group.is_empty() {
-            ""
-        } else {
-            group
-        };
+        let meant = if group == "core" || group.is_empty() { "" } else { group };
         return Some(reason(
             format!("an apiGroup has no version, and no group is called \"{group}/{version}\""),
             Some(quoted_group(meant)),
         ));
     }
     if api_group.contains(['*', ' ']) {
-        return Some(reason(
-            format!("only a lone \"*\" is a wildcard, \"{api_group}\" is no group"),
-            None,
-        ));
+        return Some(reason(format!("only a lone \"*\" is a wildcard, \"{api_group}\" is no group"), None));
     }
     let lower = api_group.to_ascii_lowercase();
     if lower != api_group {
         let meant = table.knows_group(&lower).then(|| quoted_group(&lower));
-        return Some(reason(
-            format!("API groups are lower case, \"{api_group}\" is none"),
-            meant,
-        ));
+        return Some(reason(format!("API groups are lower case, \"{api_group}\" is none"), meant));
     }
     if api_group.contains('.') {
         return None;
@@ -100,16 +86,9 @@ pub(super) fn impossible_group(table: &Table, api_group: &str, resource: &str) -
     // Kubernetes keeps names without a dot for itself (apiextensions validation of spec.group).
     let meant = match api_group {
         "core" | "corev1" | "v1" | "api" => Some(String::new()),
-        short => table
-            .groups()
-            .keys()
-            .find(|known| known.split('.').next() == Some(short))
-            .cloned(),
+        short => table.groups().keys().find(|known| known.split('.').next() == Some(short)).cloned(),
     };
-    Some(reason(
-        format!("no API group is called \"{api_group}\""),
-        meant.map(|group| quoted_group(&group)),
-    ))
+    Some(reason(format!("no API group is called \"{api_group}\""), meant.map(|group| quoted_group(&group))))
 }
 
 /// A resource or verb that matches nothing in any group.
@@ -134,12 +113,7 @@ pub(super) fn impossible_resource_or_verb(resource: &str, verb: &str) -> Option<
 /// A virtual resource with a verb that it is never checked for.
 fn only_checked(api_group: &str, resource: &str, verb: &str) -> Option<DeadReason> {
     let verbs = checked_verbs(api_group, resource);
-    let message = || {
-        format!(
-            "{resource} is only ever checked for {}, never for {verb}",
-            verbs.join(", ")
-        )
-    };
+    let message = || format!("{resource} is only ever checked for {}, never for {verb}", verbs.join(", "));
     // Checked for this verb and dead all the same: then what it is checked on does not exist.
     let other_verb = REQUEST_VERBS.contains(&verb) && !verbs.contains(&verb);
     (!verbs.is_empty() && other_verb).then(|| reason(message(), None))
@@ -158,21 +132,10 @@ fn unserved(table: &Table, api_group: &str, resource: &str, verb: &str) -> DeadR
 }
 
 /// As `unserved`, of a resource that exists.
-fn unserved_of(
-    table: &Table,
-    known: &Subresources,
-    resource: &str,
-    subresource: &str,
-    verb: &str,
-) -> DeadReason {
-    let elsewhere = CHECKED_ELSEWHERE
-        .iter()
-        .find(|(on, check, _)| *on == resource && *check == verb);
+fn unserved_of(table: &Table, known: &Subresources, resource: &str, subresource: &str, verb: &str) -> DeadReason {
+    let elsewhere = CHECKED_ELSEWHERE.iter().find(|(on, check, _)| *on == resource && *check == verb);
     if let Some((_, _, elsewhere)) = elsewhere {
-        return reason(
-            format!("{verb} is not checked on {resource}"),
-            Some((*elsewhere).to_owned()),
-        );
+        return reason(format!("{verb} is not checked on {resource}"), Some((*elsewhere).to_owned()));
     }
     if let Some(served) = known.get(subresource) {
         return unserved_verb(resource, &served.verbs, verb);
@@ -181,20 +144,12 @@ fn unserved_of(
         return reason(format!("{resource} does not exist"), None);
     };
     if main.custom {
-        return reason(
-            format!("the CRD declares no {subresource} subresource, so {resource} is not served"),
-            None,
-        );
+        return reason(format!("the CRD declares no {subresource} subresource, so {resource} is not served"), None);
     }
-    let close = known
-        .keys()
-        .find(|sub| !sub.is_empty() && meant::same_word(sub, subresource));
+    let close = known.keys().find(|sub| !sub.is_empty() && meant::same_word(sub, subresource));
     let other_minors = minors_with(table, &main.api_group, &main.resource, subresource);
     let but = other_minors.map_or_else(String::new, |minors| only_in(table, &minors));
-    reason(
-        format!("{resource} does not exist{but}"),
-        close.map(|sub| format!("{}/{sub}", main.resource)),
-    )
+    reason(format!("{resource} does not exist{but}"), close.map(|sub| format!("{}/{sub}", main.resource)))
 }
 
 fn only_in(table: &Table, minors: &str) -> String {
@@ -233,10 +188,7 @@ fn missing_resource(table: &Table, api_group: &str, resource: &str) -> DeadReaso
 }
 
 fn no_such_resource(api_group: &str, resource: &str, suggestion: Option<String>) -> DeadReason {
-    reason(
-        format!("{} has no resource {resource}", quoted_group(api_group)),
-        suggestion,
-    )
+    reason(format!("{} has no resource {resource}", quoted_group(api_group)), suggestion)
 }
 
 fn unserved_verb(resource: &str, verbs: &[String], verb: &str) -> DeadReason {
@@ -261,10 +213,7 @@ fn removed(table: &Table, api_group: &str, resource: &str) -> Option<DeadReason>
         format!("{removed} of apiGroup \"{api_group}\"")
     };
     let suggestion = (!instead.is_empty()).then(|| (*instead).to_owned());
-    Some(reason(
-        format!("{what} was removed in Kubernetes {minor}"),
-        suggestion,
-    ))
+    Some(reason(format!("{what} was removed in Kubernetes {minor}"), suggestion))
 }
 
 /// The other minors of this build that serve it, as text.
@@ -272,9 +221,7 @@ fn minors_with(table: &Table, api_group: &str, resource: &str, subresource: &str
     let serving: Vec<&str> = data::MINORS
         .into_iter()
         .filter(|minor| *minor != table.minor())
-        .filter(|minor| {
-            Table::shared(minor).is_some_and(|other| other.get(api_group, resource, subresource).is_some())
-        })
+        .filter(|minor| Table::shared(minor).is_some_and(|other| other.get(api_group, resource, subresource).is_some()))
         .collect();
     (!serving.is_empty()).then(|| serving.join(", "))
 }

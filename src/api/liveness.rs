@@ -83,11 +83,7 @@ impl Table {
         if let Some(liveness) = self.alive(api_group, resource, verb) {
             return liveness;
         }
-        let in_group = |verb: &str| {
-            resources
-                .iter()
-                .find_map(|other| self.alive(api_group, other, verb))
-        };
+        let in_group = |verb: &str| resources.iter().find_map(|other| self.alive(api_group, other, verb));
         let elsewhere = |verb: &str| groups.iter().find_map(|other| self.alive(other, resource, verb));
         let excused = if self.alive(api_group, resource, "*").is_some() {
             elsewhere(verb).or_else(|| in_group(verb))
@@ -102,10 +98,7 @@ impl Table {
         let takes = |served: &Served| verb == "*" || served.verbs.iter().any(|known| known == verb);
         match api_group {
             "*" => self.groups().values().any(|group| group.any(resource, takes)),
-            _ => self
-                .groups()
-                .get(api_group)
-                .is_some_and(|group| group.any(resource, takes)),
+            _ => self.groups().get(api_group).is_some_and(|group| group.any(resource, takes)),
         }
     }
 
@@ -127,21 +120,11 @@ impl Group {
             None if written == "*" => self.resources.values().flat_map(Subresources::values).any(holds),
             // `pods/` is not `pods`: a request without subresource has no slash to match.
             Some((_, "")) => false,
-            Some(("*", subresource)) => self
-                .resources
-                .values()
-                .filter_map(|subs| subs.get(subresource))
-                .any(holds),
-            None => self
-                .resources
-                .get(written)
-                .and_then(|subs| subs.get(""))
-                .is_some_and(holds),
-            Some((resource, subresource)) => self
-                .resources
-                .get(resource)
-                .and_then(|subs| subs.get(subresource))
-                .is_some_and(holds),
+            Some(("*", subresource)) => self.resources.values().filter_map(|subs| subs.get(subresource)).any(holds),
+            None => self.resources.get(written).and_then(|subs| subs.get("")).is_some_and(holds),
+            Some((resource, subresource)) => {
+                self.resources.get(resource).and_then(|subs| subs.get(subresource)).is_some_and(holds)
+            }
         }
     }
 

@@ -21,13 +21,8 @@ const MEANT_VERB: &[(&str, &str)] = &[
 pub(super) fn verb(written: &str) -> Option<String> {
     let lower = written.to_ascii_lowercase().replace('-', "");
     let known = |word: &str| REQUEST_VERBS.iter().find(|known| **known == word).copied();
-    let alias = MEANT_VERB
-        .iter()
-        .find(|(alias, _)| *alias == lower)
-        .map(|(_, meant)| *meant);
-    let meant = alias
-        .or_else(|| known(&lower))
-        .or_else(|| known(lower.trim_end_matches('s')))?;
+    let alias = MEANT_VERB.iter().find(|(alias, _)| *alias == lower).map(|(_, meant)| *meant);
+    let meant = alias.or_else(|| known(&lower)).or_else(|| known(lower.trim_end_matches('s')))?;
     (meant != written).then(|| meant.to_owned())
 }
 
@@ -41,11 +36,7 @@ pub(super) fn plural<'a>(group: &'a Group, written: &str) -> Option<&'a str> {
                     || main.kind.eq_ignore_ascii_case(written)
             })
     };
-    group
-        .resources
-        .iter()
-        .find(|(plural, subresources)| named(plural, subresources))
-        .map(|(plural, _)| plural.as_str())
+    group.resources.iter().find(|(plural, subresources)| named(plural, subresources)).map(|(plural, _)| plural.as_str())
 }
 
 /// As `plural`, together with the subresource, if that exists (or is only checked).
@@ -60,19 +51,13 @@ pub(super) fn resource(group: &Group, owner: &str, subresource: &str) -> Option<
 
 /// A resource of this group that is one letter off.
 pub(super) fn slip(group: &Group, owner: &str) -> Option<String> {
-    group
-        .resources
-        .keys()
-        .find(|plural| one_letter_off(plural, owner))
-        .cloned()
+    group.resources.keys().find(|plural| one_letter_off(plural, owner)).cloned()
 }
 
 /// The groups in which something is found, as text.
 pub(super) fn places(table: &Table, find: impl Fn(&Group) -> Option<String>) -> Option<String> {
-    let found = table
-        .groups()
-        .iter()
-        .filter_map(|(name, group)| Some(format!("{} in apiGroup \"{name}\"", find(group)?)));
+    let found =
+        table.groups().iter().filter_map(|(name, group)| Some(format!("{} in apiGroup \"{name}\"", find(group)?)));
     let found: Vec<String> = found.collect();
     (!found.is_empty()).then(|| found.join(" or "))
 }
@@ -83,10 +68,7 @@ pub(super) fn same_word(one: &str, other: &str) -> bool {
 }
 
 fn stem(word: &str) -> &str {
-    ["ies", "es", "s", "y"]
-        .iter()
-        .find_map(|ending| word.strip_suffix(ending))
-        .unwrap_or(word)
+    ["ies", "es", "s", "y"].iter().find_map(|ending| word.strip_suffix(ending)).unwrap_or(word)
 }
 
 /// One letter too many, too few or another; short words are too close to each other for that.

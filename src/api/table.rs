@@ -48,16 +48,8 @@ pub struct CustomResource {
 }
 
 /// The verbs that requests to resources carry (Kubernetes `RequestInfoFactory`), sorted.
-pub(super) const REQUEST_VERBS: [&str; 8] = [
-    "create",
-    "delete",
-    "deletecollection",
-    "get",
-    "list",
-    "patch",
-    "update",
-    "watch",
-];
+pub(super) const REQUEST_VERBS: [&str; 8] =
+    ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
 /// The verbs on the status and scale of a custom resource.
 const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
@@ -88,23 +80,15 @@ impl Table {
 
     /// The built-in part of a minor, read once.
     pub(super) fn shared(minor: &str) -> Option<&'static Self> {
-        static TABLES: [OnceLock<Table>; data::MINORS.len()] =
-            [const { OnceLock::new() }; data::MINORS.len()];
+        static TABLES: [OnceLock<Table>; data::MINORS.len()] = [const { OnceLock::new() }; data::MINORS.len()];
         let position = data::MINORS.iter().position(|known| *known == minor)?;
         let text = data::of(minor)?.served;
         Some(TABLES.get(position)?.get_or_init(|| Self::read(minor, text)))
     }
 
     fn read(minor: &str, text: &str) -> Self {
-        let mut table = Self {
-            minor: minor.to_owned(),
-            groups: BTreeMap::new(),
-        };
-        for served in text
-            .lines()
-            .filter(|line| !line.starts_with('#'))
-            .filter_map(parse)
-        {
+        let mut table = Self { minor: minor.to_owned(), groups: BTreeMap::new() };
+        for served in text.lines().filter(|line| !line.starts_with('#')).filter_map(parse) {
             let group = table.groups.entry(served.api_group.clone()).or_default();
             group.builtin = true;
             group.add(served);
@@ -124,11 +108,7 @@ impl Table {
         let group = self.groups.entry(resource.api_group.clone()).or_default();
         let subresources = [("", true), ("status", resource.status), ("scale", resource.scale)];
         for (subresource, _) in subresources.into_iter().filter(|(_, declared)| *declared) {
-            let verbs: &[&str] = if subresource.is_empty() {
-                &REQUEST_VERBS
-            } else {
-                &SUBRESOURCE_VERBS
-            };
+            let verbs: &[&str] = if subresource.is_empty() { &REQUEST_VERBS } else { &SUBRESOURCE_VERBS };
             group.add(Served {
                 api_group: resource.api_group.clone(),
                 resource: resource.plural.clone(),
@@ -145,21 +125,12 @@ impl Table {
 
     /// The entry of a resource (`subresource` empty for the main one).
     pub fn get(&self, api_group: &str, resource: &str, subresource: &str) -> Option<&Served> {
-        self.groups
-            .get(api_group)?
-            .resources
-            .get(resource)?
-            .get(subresource)
+        self.groups.get(api_group)?.resources.get(resource)?.get(subresource)
     }
 
     /// The resource that serves a kind in a group.
     pub fn by_kind(&self, api_group: &str, kind: &str) -> Option<&Served> {
-        let mut main = self
-            .groups
-            .get(api_group)?
-            .resources
-            .values()
-            .filter_map(|subs| subs.get(""));
+        let mut main = self.groups.get(api_group)?.resources.values().filter_map(|subs| subs.get(""));
         main.find(|served| served.kind == kind)
     }
 
@@ -170,10 +141,7 @@ impl Table {
 
     /// All entries in (group, resource, subresource) order.
     pub fn iter(&self) -> impl Iterator<Item = &Served> {
-        self.groups
-            .values()
-            .flat_map(|group| group.resources.values())
-            .flat_map(Subresources::values)
+        self.groups.values().flat_map(|group| group.resources.values()).flat_map(Subresources::values)
     }
 
     pub(super) fn groups(&self) -> &BTreeMap<String, Group> {
@@ -191,9 +159,7 @@ impl Group {
 /// One data line, tab-separated: group, resource, subresource, kind, singular, scope, verbs, availability; `-`
 /// for empty. Anything else gives nothing.
 fn parse(line: &str) -> Option<Served> {
-    let mut fields = line
-        .split('\t')
-        .map(|field| if field == "-" { "" } else { field });
+    let mut fields = line.split('\t').map(|field| if field == "-" { "" } else { field });
     let mut next = || fields.next();
     let (api_group, resource, subresource) = (next()?, next()?, next()?);
     let (kind, singular, scope, verbs, availability) = (next()?, next()?, next()?, next()?, next()?);

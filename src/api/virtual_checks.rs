@@ -97,9 +97,7 @@ pub fn is_check_only(api_group: &str, resource: &str, verb: &str) -> bool {
 /// that are made on every resource: they are no reason why this one should exist.
 pub(super) fn is_checked(api_group: &str, resource: &str, verb: &str) -> bool {
     let meets = |pattern: &str, written: &str| written == "*" || covers(pattern, written);
-    CHECKS_ANYWHERE
-        .iter()
-        .any(|(group, known)| meets(group, api_group) && covers(known, verb))
+    CHECKS_ANYWHERE.iter().any(|(group, known)| meets(group, api_group) && covers(known, verb))
         || find(api_group, resource, verb, meets)
 }
 
@@ -134,7 +132,5 @@ fn resource_matches(pattern: &str, written: &str, matches: fn(&str, &str) -> boo
 
 /// Whether everything that a rule writes is in a pattern of the table.
 fn covers(pattern: &str, written: &str) -> bool {
-    pattern
-        .strip_suffix('*')
-        .map_or(pattern == written, |start| written.starts_with(start))
+    pattern.strip_suffix('*').map_or(pattern == written, |start| written.starts_with(start))
 }

@@ -1,14 +1,173 @@
-//! One `audit.k8s.io` event, borrowed from its line; fields that nothing here uses are skipped
-//! (Kubernetes `staging/src/k8s.io/apiserver/pkg/apis/audit/v1/types.go`).
+//! Borrowed serde structs of one `audit.k8s.io` event: only the fields that are used, the rest is skipped
+//! unparsed (Kubernetes `staging/src/k8s.io/apiserver/pkg/apis/audit/v1/types.go`).
 
 use std::borrow::Cow;
 use std::fmt;
 use std::ops::Deref;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::Deserialize;
+use serde::de::{Deserializer, MapAccess, Visitor};
 
-/// A string that is borrowed unless it holds escapes. Serde borrows a plain `Cow` only outside of `Option` and lists.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+/// One line of a log. Every field may be missing: whether it is an event is decided afterwards.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Event<'a> {
+    /// `Event`.
+    #[serde(borrow)]
+    pub kind: Text<'a>,
+    /// `audit.k8s.io/` and a version.
+    #[serde(borrow)]
+    pub api_version: Text<'a>,
+    /// What the policy chose to log.
+    #[serde(borrow)]
+    pub level: Text<'a>,
+    /// Identity of the request; clients may choose it.
+    #[serde(borrow, rename = "auditID")]
+    pub audit_id: Text<'a>,
+    /// How far the request had come.
+    #[serde(borrow)]
+    pub stage: Text<'a>,
+    /// Path and query as the client sent them.
+    #[serde(borrow, rename = "requestURI")]
+    pub request_uri: Text<'a>,
+    /// Kubernetes' verb, or the HTTP method in lower case.
+    #[serde(borrow)]
+    pub verb: Text<'a>,
+    /// Who asked.
+    #[serde(borrow)]
+    pub user: Name<'a>,
+    /// As whom, once that was allowed. Boxed, as the next, to keep the common event small.
+    #[serde(borrow)]
+    pub impersonated_user: Option<Box<User<'a>>>,
+    /// How the impersonation was allowed.
+    #[serde(borrow)]
+    pub authentication_metadata: Option<Box<Authentication<'a>>>,
+    /// What was asked of.
+    #[serde(borrow)]
+    pub object_ref: Option<ObjectRef<'a>>,
+    /// The answer.
+    #[serde(borrow)]
+    pub response_status: Option<Status<'a>>,
+    /// When the request came in.
+    #[serde(borrow)]
+    pub request_received_timestamp: Text<'a>,
+    /// When this stage was reached.
+    #[serde(borrow)]
+    pub stage_timestamp: Text<'a>,
+    /// The only time of `v1alpha1` and early `v1beta1` events.
+    #[serde(borrow)]
+    pub timestamp: Text<'a>,
+    /// What filters and admission wrote.
+    #[serde(borrow)]
+    pub annotations: Option<Annotations<'a>>,
+}
+
+impl Event<'_> {
+    /// Whether this is an audit event. Items copied out of an `EventList` carry neither kind nor version.
+    pub fn is_audit(&self) -> bool {
+        match (&*self.kind, &*self.api_version) {
+            ("Event", version) => version.starts_with("audit.k8s.io/"),
+            // Rancher's own log has no level.
+            ("", "") => ![&self.audit_id, &self.stage, &self.level].into_iter().any(|text| text.is_empty()),
+            _ => false,
+        }
+    }
+
+    /// When the request came in, as logged; the next best time of old events.
+    pub fn time(&self) -> &str {
+        [&self.request_received_timestamp, &self.stage_timestamp, &self.timestamp]
+            .into_iter()
+            .find(|time| !time.is_empty())
+            .map_or("", |time| time)
+    }
+}
+
+/// The authenticated user; its groups and extras are not used.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Name<'a> {
+    /// User name.
+    #[serde(borrow)]
+    pub username: Text<'a>,
+}
+
+/// The impersonated user: each field was checked.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct User<'a> {
+    /// User name.
+    #[serde(borrow)]
+    pub username: Text<'a>,
+    /// Uid.
+    #[serde(borrow)]
+    pub uid: Text<'a>,
+    /// Groups.
+    #[serde(borrow)]
+    pub groups: Option<Vec<Text<'a>>>,
+    /// Extras.
+    #[serde(borrow)]
+    pub extra: Extra<'a>,
+}
+
+/// `authenticationMetadata`, of constrained impersonation (since 1.35).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Authentication<'a> {
+    /// The verb that allowed it.
+    #[serde(borrow)]
+    pub impersonation_constraint: Text<'a>,
+}
+
+/// `objectRef`. On writes its name and namespace may come from the body.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ObjectRef<'a> {
+    /// Plural resource.
+    #[serde(borrow)]
+    pub resource: Text<'a>,
+    /// Namespace.
+    #[serde(borrow)]
+    pub namespace: Text<'a>,
+    /// Name.
+    #[serde(borrow)]
+    pub name: Text<'a>,
+    /// API group.
+    #[serde(borrow)]
+    pub api_group: Text<'a>,
+    /// `audit.k8s.io/` and a version.
+    #[serde(borrow)]
+    pub api_version: Text<'a>,
+    /// Subresource.
+    #[serde(borrow)]
+    pub subresource: Text<'a>,
+}
+
+/// `responseStatus`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Status<'a> {
+    /// HTTP status code.
+    pub code: i64,
+    /// Message of a failure.
+    #[serde(borrow)]
+    pub message: Text<'a>,
+}
+
+/// The two annotations that the authorization filter writes.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+pub struct Annotations<'a> {
+    /// `allow` or `forbid`.
+    #[serde(borrow, rename = "authorization.k8s.io/decision")]
+    pub decision: Text<'a>,
+    /// The authorizer's reason.
+    #[serde(borrow, rename = "authorization.k8s.io/reason")]
+    pub reason: Text<'a>,
+}
+
+/// A string that borrows from the line unless it has escapes, in `Option` and `Vec` too (serde's own
+/// `Cow` owns there). Null is empty, as in Go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Text<'a>(pub Cow<'a, str>);
 
 impl Deref for Text<'_> {
@@ -29,127 +188,50 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("a string")
             }
-
-            fn visit_borrowed_str<E: Error>(self, text: &'de str) -> Result<Self::Value, E> {
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
                 Ok(Text(Cow::Borrowed(text)))
             }
-
-            fn visit_str<E: Error>(self, text: &str) -> Result<Self::Value, E> {
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
                 Ok(Text(Cow::Owned(text.to_owned())))
+            }
+            fn visit_string<E>(self, text: String) -> Result<Self::Value, E> {
+                Ok(Text(Cow::Owned(text)))
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Text::default())
             }
         }
 
-        deserializer.deserialize_str(TextVisitor)
+        deserializer.deserialize_any(TextVisitor)
     }
 }
 
-/// An audit event.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct Event<'a> {
-    /// `Event`.
-    #[serde(borrow)]
-    pub kind: Option<Text<'a>>,
-    /// `audit.k8s.io/VERSION`.
-    pub api_version: Option<Text<'a>>,
-    /// `Metadata`, `Request`, `RequestResponse`.
-    pub level: Option<Text<'a>>,
-    /// Unique per request, unless the client chose it.
-    #[serde(rename = "auditID")]
-    pub audit_id: Option<Text<'a>>,
-    /// `RequestReceived`, `ResponseStarted`, `ResponseComplete`, `Panic`.
-    pub stage: Option<Text<'a>>,
-    /// Path and query as sent.
-    #[serde(rename = "requestURI")]
-    pub request_uri: Option<Text<'a>>,
-    /// Kubernetes verb, or the lower-case HTTP method of a non-resource request.
-    pub verb: Option<Text<'a>>,
-    /// The authenticated user.
-    pub user: Option<User<'a>>,
-    /// Whom the user acts as; only when that was allowed.
-    pub impersonated_user: Option<User<'a>>,
-    /// Which form of impersonation was used (since 1.35).
-    pub authentication_metadata: Option<AuthenticationMetadata<'a>>,
-    /// The object, its name and namespace completed from the body.
-    pub object_ref: Option<ObjectRef<'a>>,
-    /// The answer.
-    pub response_status: Option<ResponseStatus<'a>>,
-    /// When the request came in.
-    pub request_received_timestamp: Option<Text<'a>>,
-    /// When this stage was reached.
-    pub stage_timestamp: Option<Text<'a>>,
-    /// What the authorizer and others noted.
-    pub annotations: Option<Annotations<'a>>,
-}
+/// `extra`: keys with their values, in the order written.
+#[derive(Debug, Default)]
+pub struct Extra<'a>(pub Vec<(Text<'a>, Vec<Text<'a>>)>);
 
-/// `authentication.k8s.io` user information.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub struct User<'a> {
-    /// Name.
-    #[serde(borrow)]
-    pub username: Option<Text<'a>>,
-    /// UID.
-    pub uid: Option<Text<'a>>,
-    /// Groups.
-    pub groups: Option<Vec<Text<'a>>>,
-    /// Extra values; only looked at where a user is impersonated.
-    #[serde(borrow)]
-    pub extra: Option<&'a serde_json::value::RawValue>,
-}
+impl<'de: 'a, 'a> Deserialize<'de> for Extra<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ExtraVisitor;
 
-/// `authenticationMetadata`.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct AuthenticationMetadata<'a> {
-    /// Verb of the constrained impersonation, such as `impersonate:user-info`.
-    #[serde(borrow)]
-    pub impersonation_constraint: Option<Text<'a>>,
-}
+        impl<'de> Visitor<'de> for ExtraVisitor {
+            type Value = Extra<'de>;
 
-/// `objectRef`.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(rename_all = "camelCase", default)]
-pub struct ObjectRef<'a> {
-    /// Plural.
-    #[serde(borrow)]
-    pub resource: Option<Text<'a>>,
-    /// Namespace; completed from the body.
-    pub namespace: Option<Text<'a>>,
-    /// Name; completed from the body.
-    pub name: Option<Text<'a>>,
-    /// Group, absent for core.
-    pub api_group: Option<Text<'a>>,
-    /// Version; `group/version` in v1alpha1.
-    pub api_version: Option<Text<'a>>,
-    /// Subresource.
-    pub subresource: Option<Text<'a>>,
-}
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an object of string lists")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut extra = Vec::new();
+                while let Some((key, values)) = map.next_entry::<Text<'de>, Option<Vec<Text<'de>>>>()? {
+                    extra.push((key, values.unwrap_or_default()));
+                }
+                Ok(Extra(extra))
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Extra::default())
+            }
+        }
 
-/// `responseStatus`.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub struct ResponseStatus<'a> {
-    /// HTTP status code.
-    pub code: Option<i32>,
-    /// Why it failed.
-    #[serde(borrow)]
-    pub message: Option<Text<'a>>,
-}
-
-/// The annotations of the authorizer.
-#[derive(Debug, Default, serde::Deserialize)]
-#[serde(default)]
-pub struct Annotations<'a> {
-    /// `allow` or `forbid`.
-    #[serde(borrow, rename = "authorization.k8s.io/decision")]
-    pub decision: Option<Text<'a>>,
-    /// The binding and role that allowed it.
-    #[serde(rename = "authorization.k8s.io/reason")]
-    pub reason: Option<Text<'a>>,
-}
-
-/// The text of an optional string.
-pub(super) fn text<'t>(text: &'t Option<Text<'_>>) -> &'t str {
-    text.as_deref().unwrap_or_default()
+        deserializer.deserialize_any(ExtraVisitor)
+    }
 }

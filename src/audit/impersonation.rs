@@ -1,88 +1,124 @@
-//! What an impersonated request asked of the user who made it
+//! The checks that an impersonated request asks of the real user, each its own permission
 //! (Kubernetes `staging/src/k8s.io/apiserver/pkg/endpoints/filters/impersonation`).
 
-use std::collections::BTreeMap;
+use std::borrow::Cow;
 
-use super::RequestInfo;
-use super::event::{Event, User, text};
-use crate::rbac::ResourceRequest;
+use super::event::{Event, User};
+use super::request_info::{Attributes, Resource, Target};
 
-/// The permissions checked on the real user, in the order of the impersonation headers. Groups that the server adds
-/// by itself are not checked, so they are left out; whether the client asked for one of them cannot be seen.
-pub(super) fn checks(event: &Event<'_>, target: &RequestInfo<'_>, verb: &str) -> Vec<ResourceRequest> {
-    let Some(user) = &event.impersonated_user else { return Vec::new() };
-    let constraint = event.authentication_metadata.as_ref().map(|m| text(&m.impersonation_constraint)).unwrap_or_default();
-    let plain = constraint.is_empty() || constraint == "impersonate";
-    // The constrained forms ask everything in one group.
-    let group = |core: &'static str| if plain { core } else { "authentication.k8s.io" };
-    let asked_verb = if plain { "impersonate" } else { constraint };
-    let ask = |api_group: &str, resource: &str, subresource: &str, namespace: &str, name: &str| ResourceRequest {
-        api_group: api_group.to_owned(),
-        resource: resource.to_owned(),
-        subresource: subresource.to_owned(),
-        verb: asked_verb.to_owned(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-    };
-    let name = text(&user.username);
-    let account = name.strip_prefix("system:serviceaccount:").and_then(|rest| rest.split_once(':'));
-    let node = name.strip_prefix("system:node:").filter(|_| !plain && constraint.ends_with("-node"));
-    let mut checks = vec![match (account, node) {
-        (Some((namespace, name)), _) => ask(group(""), "serviceaccounts", "", namespace, name),
-        (None, Some(node)) => ask(group(""), "nodes", "", "", node),
-        (None, None) => ask(group(""), "users", "", "", name),
-    }];
-    // Service accounts and nodes have their groups by themselves.
-    if account.is_none() && node.is_none() {
-        let groups = user.groups.iter().flatten().filter(|group| &***group != "system:authenticated");
-        checks.extend(groups.map(|name| ask(group(""), "groups", "", "", name)));
-    }
-    if !text(&user.uid).is_empty() {
-        checks.push(ask("authentication.k8s.io", "uids", "", "", text(&user.uid)));
-    }
-    for (key, values) in extras(user) {
-        checks.extend(values.iter().map(|value| ask("authentication.k8s.io", "userextras", &key, "", value)));
-    }
-    if let Some(mode) = constraint.strip_prefix("impersonate:").filter(|_| !plain)
-        && target.is_resource
-    {
-        checks.push(ResourceRequest {
-            api_group: target.api_group.clone().into_owned(),
-            resource: target.resource.clone().into_owned(),
-            subresource: target.subresource.clone().into_owned(),
-            verb: format!("impersonate-on:{mode}:{verb}"),
-            namespace: target.namespace.clone().into_owned(),
-            name: target.name.clone().into_owned(),
-        });
+const AUTHENTICATION: &str = "authentication.k8s.io";
+const AUTHENTICATED: &str = "system:authenticated";
+const UNAUTHENTICATED: &str = "system:unauthenticated";
+const ANONYMOUS: &str = "system:anonymous";
+
+/// The checks behind an impersonated request, all passed; `call` is the request itself.
+pub(super) fn checks<'a>(event: &'a Event<'a>, user: &'a User<'a>, call: &Attributes<'a>) -> Vec<Attributes<'a>> {
+    let constraint = event.authentication_metadata.as_ref().map_or("", |metadata| &*metadata.impersonation_constraint);
+    let mut checks = Vec::new();
+    match constraint.strip_prefix("impersonate:") {
+        Some(mode) => {
+            checks.push(Attributes {
+                verb: Cow::Owned(format!("impersonate-on:{mode}:{}", call.verb)),
+                target: call.target.clone(),
+            });
+            identity(user, constraint, mode, &mut checks);
+        }
+        None => identity(user, "impersonate", "", &mut checks),
     }
     checks
 }
 
-fn extras(user: &User<'_>) -> BTreeMap<String, Vec<String>> {
-    user.extra.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default()
+/// The checks on user name, uid, groups and extras; `mode` is empty for the unconstrained kind.
+fn identity<'a>(user: &'a User<'a>, verb: &'a str, mode: &str, checks: &mut Vec<Attributes<'a>>) {
+    let mut check = |group, resource, subresource, namespace, name: &'a str| {
+        checks.push(Attributes {
+            verb: Cow::Borrowed(verb),
+            target: Target::Resource(Resource { group, resource, subresource, namespace, name: Cow::Borrowed(name) }),
+        });
+    };
+    let core = if mode.is_empty() { "" } else { AUTHENTICATION };
+    let name: &'a str = &user.username;
+    let account = service_account(name);
+    let node = name.strip_prefix("system:node:").filter(|_| mode.ends_with("-node"));
+    match (account, node) {
+        (Some((namespace, name)), _) => check(core, "serviceaccounts", "", namespace, name),
+        // Checked for all nodes at once: the answer is cached for all of them.
+        (None, Some(_)) if mode == "associated-node" => check(core, "nodes", "", "", "*"),
+        (None, Some(node)) => check(core, "nodes", "", "", node),
+        (None, None) => check(core, "users", "", "", name),
+    }
+    // The other constrained modes allow a user name only; what else the event shows was set by the server.
+    if !matches!(mode, "" | "user-info") {
+        return;
+    }
+    if !user.uid.is_empty() {
+        check(AUTHENTICATION, "uids", "", "", &user.uid);
+    }
+    for group in asked_groups(user, account.map(|(namespace, _)| namespace)) {
+        check(core, "groups", "", "", group);
+    }
+    for (key, values) in &user.extra.0 {
+        for value in values {
+            check(AUTHENTICATION, "userextras", key, "", value);
+        }
+    }
 }
 
-/// What a denied impersonation asked for, out of its message: `… cannot impersonate resource "users" in API group ""
-/// at the cluster scope`. The event itself has no annotation and no impersonated user.
-pub(super) fn denied(message: &str) -> Option<ResourceRequest> {
-    let (object, rest) = message.split_once(" is forbidden: ")?;
-    let (_, rest) = rest.split_once(" cannot ")?;
-    let (verb, rest) = rest.split_once(" resource \"")?;
-    if !verb.starts_with("impersonate") {
-        return None;
+/// The groups that the client asked for: those of the event without what the server added at its end.
+fn asked_groups<'a>(user: &'a User<'a>, namespace: Option<&str>) -> impl Iterator<Item = &'a str> {
+    let added = if &*user.username == ANONYMOUS { UNAUTHENTICATED } else { AUTHENTICATED };
+    let all = user.groups.as_deref().unwrap_or_default();
+    let asked = match all.split_last() {
+        Some((last, rest)) if **last == *added => rest,
+        _ => all,
+    };
+    // An account's own groups are set when no group is asked for.
+    let own = match (namespace, asked) {
+        (Some(namespace), [all, own]) => {
+            &**all == "system:serviceaccounts" && own.strip_prefix("system:serviceaccounts:") == Some(namespace)
+        }
+        _ => false,
+    };
+    asked.iter().filter(move |_| !own).map(|group| &**group)
+}
+
+/// Namespace and name of a service account's user name (Kubernetes `serviceaccount.SplitUsername`).
+pub(super) fn service_account(user: &str) -> Option<(&str, &str)> {
+    let (namespace, name) = user.strip_prefix("system:serviceaccount:")?.split_once(':')?;
+    let dns = |text: &str, more: &[u8]| {
+        let ends = |byte: Option<u8>| byte.is_some_and(|b| b.is_ascii_lowercase() || b.is_ascii_digit());
+        let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'-' || more.contains(&b);
+        ends(text.bytes().next()) && ends(text.bytes().last()) && text.bytes().all(inside)
+    };
+    (dns(namespace, b"") && dns(name, b".")).then_some((namespace, name))
+}
+
+/// The check that was refused, out of the message of a denied impersonation:
+/// `groups "dev" is forbidden: User "u" cannot impersonate resource "groups" in API group "" at the …`.
+pub(super) fn refused(message: &str) -> Option<Attributes<'_>> {
+    let (object, rest) = message.split_once("forbidden: User ")?;
+    let (_, rest) = rest.split_once("\" cannot ")?;
+    let (verb, rest) = rest.split_once(' ')?;
+    if let Some(rest) = rest.strip_prefix("path \"") {
+        let (path, _) = rest.split_once('"')?;
+        return Some(Attributes { verb: Cow::Borrowed(verb), target: Target::Path(path) });
     }
-    let (resource, rest) = rest.split_once('"')?;
-    let (_, rest) = rest.split_once(" in API group \"")?;
-    let (group, rest) = rest.split_once('"')?;
-    let namespace = rest.split_once(" in the namespace \"").and_then(|(_, rest)| rest.split_once('"'));
-    let name = object.split_once(" \"").and_then(|(_, name)| name.strip_suffix('"'));
-    let (resource, subresource) = resource.split_once('/').unwrap_or((resource, ""));
-    Some(ResourceRequest {
-        api_group: group.to_owned(),
-        resource: resource.to_owned(),
-        subresource: subresource.to_owned(),
-        verb: verb.to_owned(),
-        namespace: namespace.map(|(namespace, _)| namespace).unwrap_or_default().to_owned(),
-        name: name.unwrap_or_default().to_owned(),
+    let (combined, rest) = rest.strip_prefix("resource \"")?.split_once('"')?;
+    let (group, rest) = rest.strip_prefix(" in API group \"")?.split_once('"')?;
+    let (resource, subresource) = combined.split_once('/').unwrap_or((combined, ""));
+    let in_namespace = rest.strip_prefix(" in the namespace \"").and_then(|rest| rest.split_once('"'));
+    let name = object.split_once(" \"").and_then(|(_, name)| name.strip_suffix("\" is "));
+    Some(Attributes {
+        verb: Cow::Borrowed(verb),
+        target: Target::Resource(Resource {
+            group,
+            resource,
+            subresource,
+            namespace: in_namespace.map_or("", |(namespace, _)| namespace),
+            name: Cow::Borrowed(name.unwrap_or_default()),
+        }),
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,104 +1,114 @@
-//! Lines out of a stream of bytes, in bounded memory.
+//! Lines of a byte stream in bounded memory: the buffer grows for a long line and shrinks back; a line
+//! beyond the limit is passed over.
 
 use std::io::{self, ErrorKind, Read};
 
-/// Longer lines are skipped.
-pub(super) const MAX_LINE: usize = 64 << 20;
-const CHUNK: usize = 256 << 10;
+/// Longest line that is kept. The longest audit event seen in the wild has 220 KB.
+pub(super) const LONGEST_LINE: usize = 64 << 20;
+const CHUNK: usize = 64 << 10;
+const SHRINK_ABOVE: usize = 4 << 20;
 
-/// A line, or what stands in its place.
+/// What comes next in a stream.
 #[derive(Debug)]
-pub enum Line<'a> {
-    /// Its bytes without the line break.
-    Bytes(&'a [u8]),
-    /// It is longer than the limit, so its bytes are gone.
+pub(super) enum Step<'a> {
+    /// A line without its line feed.
+    Line(&'a [u8]),
+    /// A line longer than the limit, passed over.
     TooLong,
+    /// The stream ended.
+    End,
+    /// The stream broke in or before this line.
+    Broken(io::Error),
 }
 
-/// Splits a reader into lines.
-pub struct Lines<'r> {
-    input: &'r mut dyn Read,
+/// A stream cut into lines.
+#[derive(Debug)]
+pub(super) struct Lines {
     buffer: Vec<u8>,
-    /// What is not consumed yet is `buffer[start..end]`, of which `start..seen` holds no line break.
+    /// The unread bytes are `start..end`; `start..scanned` hold no line feed.
     start: usize,
-    seen: usize,
+    scanned: usize,
     end: usize,
-    skipping: bool,
-    done: bool,
+    longest: usize,
+    /// Bytes read so far.
+    pub(super) bytes: u64,
 }
 
-impl std::fmt::Debug for Lines<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Lines").field("buffered", &(self.end - self.start)).finish_non_exhaustive()
-    }
-}
-
-impl<'r> Lines<'r> {
-    /// Lines of the input.
-    pub fn new(input: &'r mut dyn Read) -> Self {
-        Self { input, buffer: vec![0; CHUNK], start: 0, seen: 0, end: 0, skipping: false, done: false }
+impl Lines {
+    /// Lines of at most `longest` bytes.
+    pub(super) fn new(longest: usize) -> Self {
+        Self { buffer: vec![0; CHUNK], start: 0, scanned: 0, end: 0, longest, bytes: 0 }
     }
 
-    /// The next line; `None` at the end. After an error comes the end.
-    pub fn next_line(&mut self) -> Option<io::Result<Line<'_>>> {
+    /// The next line of `input`, which must be the same in every call.
+    pub(super) fn next(&mut self, input: &mut dyn Read) -> Step<'_> {
+        let mut too_long = false;
         loop {
-            let unseen = self.buffer.get(self.seen..self.end).unwrap_or_default();
-            if let Some(at) = memchr::memchr(b'\n', unseen) {
-                let (start, end) = (self.start, self.seen + at);
-                self.start = end + 1;
-                self.seen = self.start;
-                if std::mem::take(&mut self.skipping) || end - start > MAX_LINE {
-                    return Some(Ok(Line::TooLong));
+            let unscanned = self.buffer.get(self.scanned..self.end).unwrap_or_default();
+            if let Some(length) = memchr::memchr(b'\n', unscanned) {
+                let (start, end) = (self.start, self.scanned + length);
+                (self.start, self.scanned) = (end + 1, end + 1);
+                if too_long || end - start > self.longest {
+                    return Step::TooLong;
                 }
-                return Some(Ok(Line::Bytes(self.buffer.get(start..end).unwrap_or_default())));
+                return Step::Line(self.buffer.get(start..end).unwrap_or_default());
             }
-            self.seen = self.end;
-            if self.end - self.start > MAX_LINE {
-                self.skipping = true;
+            self.scanned = self.end;
+            if self.end - self.start > self.longest {
+                too_long = true;
                 self.start = self.end;
             }
-            if self.done {
-                let (start, end) = (self.start, self.end);
-                self.start = end;
-                return match (std::mem::take(&mut self.skipping), start == end) {
-                    (true, _) => Some(Ok(Line::TooLong)),
-                    (false, true) => None,
-                    (false, false) => Some(Ok(Line::Bytes(self.buffer.get(start..end).unwrap_or_default()))),
-                };
-            }
-            if let Err(error) = self.fill() {
-                self.done = true;
-                // What was read of the last line is not worth more than the error.
-                (self.start, self.skipping) = (self.end, false);
-                return Some(Err(error));
+            self.make_room();
+            match self.fill(input) {
+                Ok(0) if too_long => {
+                    self.start = self.end;
+                    return Step::TooLong;
+                }
+                Ok(0) if self.start == self.end => return Step::End,
+                Ok(0) => {
+                    let start = self.start;
+                    self.start = self.end;
+                    return Step::Line(self.buffer.get(start..self.end).unwrap_or_default());
+                }
+                Ok(_) => {}
+                Err(error) => return Step::Broken(error),
             }
         }
     }
 
-    fn fill(&mut self) -> io::Result<()> {
+    /// Moves the unread bytes to the front, and grows or shrinks the buffer around them.
+    fn make_room(&mut self) {
         if self.start > 0 {
             self.buffer.copy_within(self.start..self.end, 0);
             self.end -= self.start;
-            self.seen -= self.start;
+            self.scanned -= self.start;
             self.start = 0;
         }
-        // After a long line the memory is given back.
-        if self.buffer.len() > 4 * CHUNK && self.end < CHUNK {
+        if self.end == self.buffer.len() {
+            let longer = self.buffer.len().saturating_mul(2).min(self.longest + CHUNK);
+            self.buffer.resize(longer, 0);
+        } else if self.buffer.len() > SHRINK_ABOVE && self.end < CHUNK {
             self.buffer.truncate(CHUNK);
             self.buffer.shrink_to_fit();
         }
-        if self.end == self.buffer.len() {
-            self.buffer.resize(self.buffer.len() * 2, 0);
-        }
+    }
+
+    fn fill(&mut self, input: &mut dyn Read) -> io::Result<usize> {
+        let free = self.buffer.get_mut(self.end..).unwrap_or_default();
         loop {
-            let Some(free) = self.buffer.get_mut(self.end..) else { return Ok(()) };
-            match self.input.read(free) {
-                Ok(0) => self.done = true,
-                Ok(read) => self.end += read,
-                Err(error) if error.kind() == ErrorKind::Interrupted => continue,
+            match input.read(free) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error),
+                Ok(read) => {
+                    let read = read.min(free.len());
+                    self.end += read;
+                    self.bytes += read as u64;
+                    return Ok(read);
+                }
             }
-            return Ok(());
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

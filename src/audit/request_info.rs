@@ -1,123 +1,166 @@
 //! Authorization attributes from a request URI and a verb
-//! (Kubernetes `staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`, `NewRequestInfo`).
+//! (Kubernetes `staging/src/k8s.io/apiserver/pkg/endpoints/request/requestinfo.go`).
+//! Everything borrows from the URI unless it holds percent escapes.
 
 use std::borrow::Cow;
 
-/// What RBAC sees of a request, borrowed from its URI where nothing is escaped.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RequestInfo<'a> {
-    /// Whether it asks for an API resource.
-    pub is_resource: bool,
-    /// API group, empty for core.
-    pub api_group: Cow<'a, str>,
-    /// Resource.
-    pub resource: Cow<'a, str>,
-    /// Subresource.
-    pub subresource: Cow<'a, str>,
-    /// Namespace.
-    pub namespace: Cow<'a, str>,
-    /// Name: from the path, or from a `metadata.name` field selector of a list or watch.
-    pub name: Cow<'a, str>,
-    /// The path of a non-resource request, without query.
-    pub path: Cow<'a, str>,
+use super::event::ObjectRef;
+use super::url;
+
+/// What the authorizer was asked, without the user.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Attributes<'a> {
+    /// The verb of the event: it is authoritative.
+    pub(super) verb: Cow<'a, str>,
+    /// What it was asked of.
+    pub(super) target: Target<'a>,
 }
 
-/// Reads the attributes of a request. `verb` is the one of the audit event; it only decides whether a field selector
-/// names the object, and that a proxy prefix leaves no subresource.
-pub fn request_info<'a>(verb: &str, uri: &'a str) -> RequestInfo<'a> {
-    let (raw_path, query) = uri.split_once('?').unwrap_or((uri, ""));
-    match percent_decoded(raw_path, false) {
-        Cow::Borrowed(path) => of_path(verb, path, query, Cow::Borrowed),
-        // The parts of a decoded path cannot be borrowed from the URI.
-        Cow::Owned(path) => of_path(verb, &path, query, |part| Cow::Owned(part.to_owned())),
-    }
+/// A resource or a path.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) enum Target<'a> {
+    /// An API resource.
+    Resource(Resource<'a>),
+    /// Any other path, without query, decoded.
+    Path(&'a str),
 }
 
-fn of_path<'a, 'p>(verb: &str, path: &'p str, query: &'a str, keep: impl Fn(&'p str) -> Cow<'a, str>) -> RequestInfo<'a> {
-    let non_resource = || RequestInfo { path: keep(path), ..RequestInfo::default() };
-    let mut parts = path.trim_matches('/').split('/');
-    let (Some(prefix), Some(second), Some(third)) = (parts.next(), parts.next(), parts.next()) else {
-        return non_resource();
-    };
-    let mut info = RequestInfo { is_resource: true, ..RequestInfo::default() };
-    let first = match prefix {
-        // /api/VERSION/…
-        "api" => third,
-        // /apis/GROUP/VERSION/…
-        "apis" => match parts.next() {
-            Some(first) => {
-                info.api_group = keep(second);
-                first
+/// The attributes of a resource request; empty means none.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub(super) struct Resource<'a> {
+    pub(super) group: &'a str,
+    pub(super) resource: &'a str,
+    pub(super) subresource: &'a str,
+    pub(super) namespace: &'a str,
+    pub(super) name: Cow<'a, str>,
+}
+
+impl<'a> Attributes<'a> {
+    /// Attributes of a request: `path` is the decoded path of its URI ([`url::path`]), `query` what
+    /// follows the `?`.
+    pub(super) fn of_uri(verb: &'a str, path: &'a str, query: &'a str) -> Self {
+        let target = match resource(verb, path) {
+            Some((mut resource, verb_in_path)) => {
+                let selects = matches!(verb, "list" | "watch");
+                if selects && !verb_in_path && resource.name.is_empty() && query.contains("fieldSelector") {
+                    resource.name = url::selected_name(query).unwrap_or_default();
+                }
+                Target::Resource(resource)
             }
-            None => return non_resource(),
-        },
-        _ => return non_resource(),
-    };
-    // The old prefixes /watch/ and /proxy/.
-    let mut first = first;
-    if matches!(first, "watch" | "proxy") {
-        match parts.next() {
-            Some(next) => first = next,
-            None => return info,
+            None => Target::Path(path),
+        };
+        Self { verb: Cow::Borrowed(verb), target }
+    }
+
+    /// Attributes out of `objectRef`, for logs that dropped the URI. The name of a plain create is left
+    /// out: it was filled in from the body.
+    pub(super) fn of_object(verb: &'a str, object: &'a ObjectRef<'a>) -> Option<Self> {
+        let (resource, glued) = object.resource.split_once('/').unwrap_or((&object.resource, ""));
+        if resource.is_empty() {
+            return None;
+        }
+        let subresource = if object.subresource.is_empty() { glued } else { &object.subresource };
+        // v1alpha1 has no apiGroup and writes `group/version`.
+        let group = match object.api_version.split_once('/') {
+            Some((group, _)) if object.api_group.is_empty() => group,
+            _ => &object.api_group,
+        };
+        let from_body = verb == "deletecollection" || (verb == "create" && subresource.is_empty());
+        let name = if from_body { "" } else { &object.name };
+        Some(Self {
+            verb: Cow::Borrowed(verb),
+            target: Target::Resource(Resource {
+                group,
+                resource,
+                subresource,
+                namespace: &object.namespace,
+                name: Cow::Borrowed(name),
+            }),
+        })
+    }
+
+    /// Bytes of all its texts.
+    pub(super) fn len(&self) -> usize {
+        self.verb.len()
+            + match &self.target {
+                Target::Resource(r) => {
+                    let texts = [r.group, r.resource, r.subresource, r.namespace, &*r.name];
+                    texts.into_iter().map(str::len).sum()
+                }
+                Target::Path(path) => path.len(),
+            }
+    }
+
+    /// The namespace asked in.
+    pub(super) fn namespace(&self) -> &str {
+        match &self.target {
+            Target::Resource(resource) => resource.namespace,
+            Target::Path(_) => "",
         }
     }
+}
+
+/// The resource that a path names, and whether the path itself says the verb (`/api/v1/watch/…`).
+fn resource<'a>(verb: &str, path: &'a str) -> Option<(Resource<'a>, bool)> {
+    let mut parts = Parts::of(path);
+    let group = match parts.next()? {
+        "api" => "",
+        "apis" => parts.next()?,
+        _ => return None,
+    };
+    let _version = parts.next()?;
+    let mut resource = parts.next()?;
+    let verb_in_path = matches!(resource, "watch" | "proxy");
+    if verb_in_path {
+        // Kubernetes answers such a path without more parts with an error.
+        resource = parts.next()?;
+    }
+    let mut found = Resource { group, resource, ..Resource::default() };
     let mut name = parts.next();
     let mut subresource = parts.next();
-    if first == "namespaces"
+    if resource == "namespaces"
         && let Some(namespace) = name
     {
-        info.namespace = keep(namespace);
-        // Below a namespace stands a resource, unless it is a subresource of the Namespace object.
+        found.namespace = namespace;
+        // `/namespaces/x/status` is still the Namespace object; anything else lives in the namespace.
         if let Some(resource) = subresource.filter(|part| !matches!(*part, "status" | "finalize")) {
-            first = resource;
+            found.resource = resource;
             name = parts.next();
             subresource = parts.next();
         }
     }
-    info.resource = keep(first);
-    info.name = keep(name.unwrap_or_default());
+    found.name = Cow::Borrowed(name.unwrap_or_default());
     if verb != "proxy" {
-        info.subresource = keep(subresource.unwrap_or_default());
+        found.subresource = subresource.unwrap_or_default();
     }
-    if info.name.is_empty() && matches!(verb, "list" | "watch" | "get") && query.contains("fieldSelector=") {
-        info.name = selected_name(query).unwrap_or_default();
-    }
-    info
+    Some((found, verb_in_path))
 }
 
-/// The name that `fieldSelector=metadata.name=NAME` requires.
-fn selected_name(query: &str) -> Option<Cow<'_, str>> {
-    let selector = query.split('&').find_map(|pair| pair.strip_prefix("fieldSelector="))?;
-    let selector = percent_decoded(selector, true);
-    let name = selector.split(',').find_map(|term| {
-        let value = term.strip_prefix("metadata.name=")?;
-        Some(value.strip_prefix('=').unwrap_or(value).to_owned())
-    })?;
-    let is_segment = !matches!(name.as_str(), "" | "." | "..") && !name.contains(['/', '%']);
-    is_segment.then_some(Cow::Owned(name))
+/// The segments of a path, without slashes around it (`str::split` is slower).
+struct Parts<'a>(Option<&'a str>);
+
+impl<'a> Parts<'a> {
+    fn of(path: &'a str) -> Self {
+        let mut path = path;
+        while let Some(rest) = path.strip_prefix('/') {
+            path = rest;
+        }
+        while let Some(rest) = path.strip_suffix('/') {
+            path = rest;
+        }
+        Self(Some(path))
+    }
+
+    fn next(&mut self) -> Option<&'a str> {
+        let path = self.0?;
+        let Some(at) = memchr::memchr(b'/', path.as_bytes()) else {
+            self.0 = None;
+            return Some(path);
+        };
+        self.0 = path.get(at + 1..);
+        path.get(..at)
+    }
 }
 
-/// `%XX` decoded, and in a query `+` as a blank. Bytes that are no UTF-8 become replacement characters.
-fn percent_decoded(text: &str, query: bool) -> Cow<'_, str> {
-    if !text.contains('%') && !(query && text.contains('+')) {
-        return Cow::Borrowed(text);
-    }
-    let mut decoded = Vec::with_capacity(text.len());
-    let mut bytes = text.bytes();
-    while let Some(byte) = bytes.next() {
-        let mut ahead = bytes.clone();
-        let hex = |byte: Option<u8>| byte.and_then(|byte| char::from(byte).to_digit(16));
-        decoded.push(match byte {
-            b'%' => match (hex(ahead.next()), hex(ahead.next())) {
-                (Some(high), Some(low)) => {
-                    bytes = ahead;
-                    u8::try_from(high * 16 + low).unwrap_or(b'%')
-                }
-                _ => b'%',
-            },
-            b'+' if query => b' ',
-            byte => byte,
-        });
-    }
-    Cow::Owned(String::from_utf8_lossy(&decoded).into_owned())
-}
+#[cfg(test)]
+mod tests;

@@ -41,7 +41,7 @@ pub struct Observed {
     pub last: String,
     /// Up to three samples, the earliest lines.
     pub samples: Vec<Sample>,
-    /// `authorization.k8s.io/reason` texts seen, at most four.
+    /// `authorization.k8s.io/reason` texts seen, at most four, each cut at 1 KiB.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     /// objectRef.namespace where it differs from the request's namespace (it is filled from the body for
@@ -50,6 +50,9 @@ pub struct Observed {
     pub object_namespace: String,
     /// Audit level of the best-logged of these calls: `Metadata`, `Request` or `RequestResponse`.
     pub level: String,
+    /// Users that made these calls as `user`, at most four, sorted; empty when none was impersonated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub impersonators: Vec<String>,
 }
 
 /// A place in a log.
@@ -80,9 +83,10 @@ pub enum Origin {
 pub enum Decision {
     /// Authorized; whatever the code was (404, 409, 422, 500 count as use).
     Allowed,
-    /// `authorization.k8s.io/decision: forbid`, or a 403 without decision that is no denied impersonation.
+    /// `authorization.k8s.io/decision: forbid`; without that annotation, a 403 in the authorizer's words.
     Denied,
-    /// Never reached or never answered by the authorizer: 401, 429, denied impersonation, RequestReceived only.
+    /// Never reached or never answered by the authorizer: 401, 429, denied impersonation, RequestReceived
+    /// only, a 403 that says nothing.
     Undecided,
 }
 
@@ -100,9 +104,9 @@ pub struct LogQuality {
     pub events: u64,
     /// Lines that were not, by cause.
     pub skipped: Vec<Skipped>,
-    /// Events by stage.
+    /// Events by stage; `other` for names that Kubernetes does not know.
     pub stages: BTreeMap<String, u64>,
-    /// Events by level.
+    /// Events by level; `other` as above.
     pub levels: BTreeMap<String, u64>,
     /// Earliest time of an event, as logged.
     pub first: String,

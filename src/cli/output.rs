@@ -95,7 +95,6 @@ impl FromStr for Output {
 }
 
 /// Writes a result file, exactly at the path given. Colours do not go into files.
-#[expect(clippy::disallowed_methods, reason = "results are written here and nowhere else")]
 pub(super) fn write_file(path: &str, text: &str) -> Result<()> {
     let plain = anstream::adapter::strip_str(text).to_string();
     std::fs::write(path, plain).with_context(|| format!("cannot write {path}"))

@@ -127,7 +127,8 @@ impl Loaded {
             let somewhere: BTreeSet<String> =
                 assessments.iter().filter(|a| known(a)).map(|a| a.subject.name.clone()).collect();
             let mut first = BTreeSet::new();
-            assessments.retain(|a| known(a) || (!somewhere.contains(&a.subject.name) && first.insert(a.subject.name.clone())));
+            assessments
+                .retain(|a| known(a) || (!somewhere.contains(&a.subject.name) && first.insert(a.subject.name.clone())));
         }
         assessments.sort_by(|a, b| (&a.package, &a.subject).cmp(&(&b.package, &b.subject)));
         assessments
@@ -161,8 +162,7 @@ impl Loaded {
 
     /// Whether anything was read, and all of it; says on standard error what was not.
     pub(super) fn completeness(&self, strict: bool, terminal: &Terminal) -> Exit {
-        let lost: Vec<_> =
-            self.inputs.diagnostics.iter().filter(|d| d.kind == DiagnosticKind::Unreadable).collect();
+        let lost: Vec<_> = self.inputs.diagnostics.iter().filter(|d| d.kind == DiagnosticKind::Unreadable).collect();
         const SHOWN: usize = 10;
         for diagnostic in lost.iter().take(SHOWN) {
             let place = &diagnostic.location;

@@ -2,11 +2,11 @@
 
 use anyhow::{Result, bail};
 
+use super::Exit;
 use super::args::{InputArgs, RoleArgs};
 use super::output::Terminal;
 use super::pipeline::{self, Loaded, Request};
 use super::progress::Progress;
-use super::Exit;
 use crate::analysis::Assessment;
 use crate::rewrite::role_yaml;
 

@@ -61,7 +61,9 @@ fn render(args: &Args, format: Format, report: &Report, loaded: &Loaded) -> Resu
     Ok(match format {
         Format::Table => report::table::render(report, &loaded.sources),
         Format::Json => report::json::render(report)?,
-        Format::Sarif => report::sarif::render(report, &loaded.sources, crate::rules::all(), args.sarif_category.as_deref())?,
+        Format::Sarif => {
+            report::sarif::render(report, &loaded.sources, crate::rules::all(), args.sarif_category.as_deref())?
+        }
         Format::Markdown => report::markdown::render(report),
     })
 }

@@ -63,14 +63,8 @@ static CONTROLS: LazyLock<Vec<Control>> = LazyLock::new(|| DATA.lines().filter_m
 fn parse(line: &'static str) -> Option<Control> {
     let mut fields = line.split('\t');
     let key = fields.next()?;
-    let framework = Framework::ALL
-        .into_iter()
-        .find(|framework| framework.key() == key)?;
-    Some(Control {
-        framework,
-        id: fields.next()?,
-        gist: fields.next()?,
-    })
+    let framework = Framework::ALL.into_iter().find(|framework| framework.key() == key)?;
+    Some(Control { framework, id: fields.next()?, gist: fields.next()? })
 }
 
 /// Every control that this build knows.
@@ -80,9 +74,7 @@ pub fn all() -> &'static [Control] {
 
 /// The control of an id; `None` when this build does not know it.
 pub fn lookup(framework: Framework, id: &str) -> Option<&'static Control> {
-    CONTROLS
-        .iter()
-        .find(|control| control.framework == framework && control.id == id)
+    CONTROLS.iter().find(|control| control.framework == framework && control.id == id)
 }
 
 #[cfg(test)]

@@ -5,10 +5,7 @@ use super::{Finding, Severity};
 /// Splits at `--min-severity`: those at or above it, and how many lie below.
 pub fn split(findings: Vec<Finding>, min: Severity) -> (Vec<Finding>, u64) {
     let all = findings.len();
-    let shown: Vec<Finding> = findings
-        .into_iter()
-        .filter(|finding| finding.severity >= min)
-        .collect();
+    let shown: Vec<Finding> = findings.into_iter().filter(|finding| finding.severity >= min).collect();
     let hidden = (all - shown.len()) as u64;
     (shown, hidden)
 }
@@ -36,14 +33,7 @@ mod tests {
             evidence: String::new(),
             remedy: String::new(),
             permission: String::new(),
-            location: Location {
-                path: String::new(),
-                line: 1,
-                column: 1,
-                end_line: 1,
-                end_column: 1,
-                span: None,
-            },
+            location: Location { path: String::new(), line: 1, column: 1, end_line: 1, end_column: 1, span: None },
             location_of: LocationOf::Name,
             chain: Vec::new(),
             related: Vec::new(),

@@ -52,13 +52,7 @@ mod tests {
 
     #[test]
     fn a_fingerprint_is_32_hex_digits_and_stays_what_it_is() {
-        let print = of(&[
-            "RC039",
-            "op",
-            "op-ns/op",
-            "ClusterRole op",
-            "create serviceaccounts/token",
-        ]);
+        let print = of(&["RC039", "op", "op-ns/op", "ClusterRole op", "create serviceaccounts/token"]);
         assert_eq!(print.len(), DIGITS);
         assert!(print.chars().all(|c| c.is_ascii_hexdigit()));
         // Frozen: baselines of users hold these.

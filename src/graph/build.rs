@@ -48,7 +48,9 @@ impl Graph {
             })
             .collect();
         for (&index, &node) in &by_role {
-            let Some(selectors) = package.facts.roles.get(index).and_then(|role| role.aggregation.as_ref()) else { continue };
+            let Some(selectors) = package.facts.roles.get(index).and_then(|role| role.aggregation.as_ref()) else {
+                continue;
+            };
             for (&other, &contributor) in &by_role {
                 let Some(role) = package.facts.roles.get(other) else { continue };
                 let picked = role.kind == RoleKind::ClusterRole && other != index;

@@ -114,12 +114,15 @@ pub struct Held<'a> {
 impl Graph {
     /// Subjects that a workload runs as.
     pub fn workload_subjects(&self) -> BTreeSet<&SubjectKey> {
-        self.subjects_where(|node| self.graph.edges_directed(node, Direction::Incoming).any(|edge| *edge.weight() == Edge::RunsAs))
+        self.subjects_where(|node| {
+            self.graph.edges_directed(node, Direction::Incoming).any(|edge| *edge.weight() == Edge::RunsAs)
+        })
     }
 
     /// Service accounts that a binding names.
     pub fn bound_accounts(&self) -> BTreeSet<&SubjectKey> {
-        let bound = self.subjects_where(|node| self.graph.edges(node).any(|edge| matches!(edge.weight(), Edge::BoundBy(_))));
+        let bound =
+            self.subjects_where(|node| self.graph.edges(node).any(|edge| matches!(edge.weight(), Edge::BoundBy(_))));
         bound.into_iter().filter(|key| matches!(key, SubjectKey::ServiceAccount { .. })).collect()
     }
 
@@ -159,7 +162,8 @@ impl Graph {
         });
         for (node, via_group) in own.into_iter().chain(through_groups) {
             for edge in self.graph.edges(node) {
-                let (Edge::BoundBy(place), Some(Node::Binding(binding))) = (edge.weight(), self.graph.node_weight(edge.target()))
+                let (Edge::BoundBy(place), Some(Node::Binding(binding))) =
+                    (edge.weight(), self.graph.node_weight(edge.target()))
                 else {
                     continue;
                 };
@@ -191,7 +195,15 @@ impl Graph {
         };
         let mut held = Vec::new();
         self.entries_of(node, &mut |role, contributor, entries| {
-            held.push(Held { binding: None, subject: 0, via_group: None, role, contributor, entries, scope: scope.clone() });
+            held.push(Held {
+                binding: None,
+                subject: 0,
+                via_group: None,
+                role,
+                contributor,
+                entries,
+                scope: scope.clone(),
+            });
         });
         held
     }

@@ -1,32 +1,35 @@
-//! Input that cannot be reached at all.
+//! Input that cannot be reached at all. A part that cannot be read is a diagnostic instead.
 
 use std::io;
 
-/// Why input could not be reached.
+/// Why input that the user named could not be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// A path that the user gave does not exist or cannot be opened.
+    /// A path does not exist or cannot be opened.
     #[error("cannot read {path}")]
     Open {
-        /// The path.
+        /// The path as given.
         path: String,
         /// The cause.
         #[source]
         source: io::Error,
     },
-    /// A directory cannot be walked.
+    /// A directory of manifests cannot be walked.
     #[error("cannot walk {path}")]
     Walk {
-        /// The path.
+        /// The path as given.
         path: String,
         /// The cause.
         #[source]
         source: ignore::Error,
     },
-    /// A folder was given as a log and holds none.
-    #[error("{path} holds no file")]
-    EmptyFolder {
+    /// A directory of logs cannot be listed.
+    #[error("cannot list {path}")]
+    List {
         /// The path.
         path: String,
+        /// The cause.
+        #[source]
+        source: io::Error,
     },
 }

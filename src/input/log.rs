@@ -1,79 +1,133 @@
-//! Audit logs: files, folders of them, standard input; gzip by its magic bytes, not by its name.
+//! Opens audit logs: files, directories of them and standard input, gzip recognised by its first bytes.
 
-use std::fs;
-use std::io::{self, BufRead, BufReader, Read};
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io::{self, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
 
-use super::Error;
 use crate::audit::{Collector, Usage};
 
-const BUFFER: usize = 256 << 10;
+use super::Error;
 
-/// Reads the logs in the order given, the files of a folder by name. `progress` is told of bytes as they are read.
+/// The argument that stands for standard input.
+pub const STDIN: &str = "-";
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+const BUFFER: usize = 128 << 10;
+
+/// Reads logs in the order given, a directory's files by name, into one profile. `progress` gets the number
+/// of bytes taken from the files since its last call, before decompression: of [`log_bytes`] in all.
 pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
     let mut collector = Collector::new();
-    let mut seen = Vec::new();
-    for path in paths {
-        for file in expand(path)? {
-            let identity = fs::canonicalize(&file).unwrap_or_else(|_| PathBuf::from(&file));
-            // A log given twice counts once.
-            if seen.contains(&identity) {
-                continue;
+    let mut read = BTreeSet::new();
+    for log in files(paths)? {
+        if !read.insert(log.identity()) {
+            collector.note(&log.path, "given twice, read once");
+            continue;
+        }
+        match open_with(&log.path, progress) {
+            Ok(mut input) => collector.read(&log.path, &mut input),
+            Err(error) if log.named => {
+                return Err(Error::Open { path: log.path, source: error });
             }
-            seen.push(identity);
-            let raw = open(&file).map_err(|source| Error::Open { path: file.clone(), source })?;
-            let mut counted = BufReader::with_capacity(BUFFER, Counted { inner: raw, progress });
-            match is_gzip(&mut counted) {
-                Ok(true) => collector.read(&file, &mut MultiGzDecoder::new(counted)),
-                Ok(false) => collector.read(&file, &mut counted),
-                Err(source) => return Err(Error::Open { path: file, source }),
-            }
+            Err(error) => collector.unreadable(&log.path, &error),
         }
     }
     Ok(collector.finish())
 }
 
-fn is_gzip(reader: &mut impl BufRead) -> io::Result<bool> {
-    Ok(reader.fill_buf()?.starts_with(&[0x1f, 0x8b]))
+/// Opens one log, `-` being standard input, and decompresses it where it is gzip, whatever its name.
+pub fn open(path: &str) -> Result<Box<dyn Read>, Error> {
+    let plain = source(path).and_then(decompressed);
+    plain.map_err(|source| Error::Open { path: path.to_owned(), source })
 }
 
-#[expect(clippy::disallowed_methods, reason = "this is where logs are opened")]
-fn open(path: &str) -> io::Result<Box<dyn Read>> {
-    Ok(match path {
-        "-" => Box::new(io::stdin().lock()),
-        path => Box::new(fs::File::open(path)?),
-    })
+/// How many bytes the logs have on disk; `None` when standard input is among them.
+pub fn log_bytes(paths: &[String]) -> Option<u64> {
+    let logs = files(paths).ok()?;
+    logs.iter()
+        .map(|log| fs::metadata(&log.path).ok().filter(|_| log.path != STDIN))
+        .try_fold(0, |total, metadata| Some(total + metadata?.len()))
 }
 
-/// The files of a folder by name; any other path as it is.
-#[expect(clippy::disallowed_methods, reason = "this is where folders of logs are listed")]
-fn expand(path: &str) -> Result<Vec<String>, Error> {
-    if path == "-" || !fs::metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
-        return Ok(vec![path.to_owned()]);
+/// One log to read.
+struct Log {
+    path: String,
+    /// Named by the user, not found in a directory.
+    named: bool,
+}
+
+impl Log {
+    fn identity(&self) -> PathBuf {
+        fs::canonicalize(&self.path).unwrap_or_else(|_| PathBuf::from(&self.path))
     }
-    let failed = |source| Error::Open { path: path.to_owned(), source };
-    let mut files = Vec::new();
-    for entry in fs::read_dir(path).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        if entry.path().is_file() {
-            files.push(entry.path().to_string_lossy().into_owned());
+}
+
+fn files(paths: &[String]) -> Result<Vec<Log>, Error> {
+    let mut logs = Vec::new();
+    for path in paths {
+        if path != STDIN && Path::new(path).is_dir() {
+            list(Path::new(path), &mut logs)?;
+        } else {
+            logs.push(Log { path: path.clone(), named: true });
         }
     }
-    files.sort();
-    if files.is_empty() { Err(Error::EmptyFolder { path: path.to_owned() }) } else { Ok(files) }
+    Ok(logs)
 }
 
-struct Counted<'a> {
-    inner: Box<dyn Read>,
+/// The files under a directory, by name. Links to directories are not followed: they may lead in circles.
+#[expect(clippy::disallowed_methods, reason = "input lists directories")]
+fn list(directory: &Path, logs: &mut Vec<Log>) -> Result<(), Error> {
+    let failed = |source| Error::List { path: shown(directory), source };
+    let entries: Result<Vec<_>, _> = fs::read_dir(directory).map_err(failed)?.collect();
+    let mut entries = entries.map_err(failed)?;
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            list(&path, logs)?;
+        } else if path.is_file() {
+            logs.push(Log { path: shown(&path), named: false });
+        }
+    }
+    Ok(())
+}
+
+fn shown(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn open_with<'a>(path: &str, progress: &'a mut dyn FnMut(u64)) -> io::Result<Box<dyn Read + 'a>> {
+    decompressed(Counted { inner: source(path)?, progress })
+}
+
+#[expect(clippy::disallowed_methods, reason = "input opens files")]
+fn source(path: &str) -> io::Result<Box<dyn Read>> {
+    Ok(if path == STDIN { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) })
+}
+
+fn decompressed<'a>(mut input: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+    let mut head = Vec::new();
+    input.by_ref().take(GZIP.len() as u64).read_to_end(&mut head)?;
+    let is_gzip = head == GZIP;
+    let whole = Cursor::new(head).chain(input);
+    Ok(if is_gzip { Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, whole))) } else { Box::new(whole) })
+}
+
+/// Reports the bytes that pass.
+struct Counted<'a, R> {
+    inner: R,
     progress: &'a mut dyn FnMut(u64),
 }
 
-impl Read for Counted<'_> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.inner.read(buffer)?;
+impl<R: Read> Read for Counted<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.inner.read(into)?;
         (self.progress)(read as u64);
         Ok(read)
     }
 }
+
+#[cfg(test)]
+mod tests;

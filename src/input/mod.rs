@@ -2,7 +2,7 @@
 
 mod discover;
 mod error;
-mod log;
+pub mod log;
 #[cfg(test)]
 mod tests;
 

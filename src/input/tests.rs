@@ -29,7 +29,8 @@ fn directories_are_walked_and_everything_is_counted() {
     ]);
     let root = folder.path().to_str().unwrap().to_owned();
     let found = manifests(&[root.clone(), format!("{root}/a.yaml")]).unwrap();
-    let paths: Vec<&str> = found.files.iter().map(|file| file.path.strip_prefix(&format!("{root}/")).unwrap()).collect();
+    let paths: Vec<&str> =
+        found.files.iter().map(|file| file.path.strip_prefix(&format!("{root}/")).unwrap()).collect();
     assert_eq!(paths, ["a.yaml", "bin.yaml", "empty.yaml", "latin.yaml", "sub/b.yml", "sub/c.json"]);
     assert_eq!(found.other.into_iter().collect::<Vec<_>>(), [("(none)".to_owned(), 1), ("md".to_owned(), 1)]);
     let lost: Vec<&str> = found.diagnostics.iter().map(|lost| lost.message.as_str()).collect();

@@ -63,7 +63,9 @@ impl<'a> Fields<'a> {
         for node in self.list(key) {
             match text(node) {
                 Some(text) => texts.push(text),
-                None => self.problems.push((node.span(), format!("an entry of `{key}` is {}, not a string", hint(node)))),
+                None => {
+                    self.problems.push((node.span(), format!("an entry of `{key}` is {}, not a string", hint(node))))
+                }
             }
         }
         texts

@@ -128,14 +128,19 @@ impl Reader<'_> {
         let items = node.get(key).and_then(Node::items);
         match (items, depth.checked_sub(1)) {
             (Some(mut items), Some(depth)) => {
-                while self.visited < MAX_OBJECTS && let Some(item) = items.next() {
+                while self.visited < MAX_OBJECTS
+                    && let Some(item) = items.next()
+                {
                     self.object(item, depth);
                 }
                 // Said once, at the list that was cut.
                 if self.visited == MAX_OBJECTS && items.next().is_some() {
                     self.visited += 1;
                     self.reading.documents.unreadable += 1;
-                    self.lost(node.span(), format!("more than {MAX_OBJECTS} objects in one file: the rest is left out"));
+                    self.lost(
+                        node.span(),
+                        format!("more than {MAX_OBJECTS} objects in one file: the rest is left out"),
+                    );
                 }
             }
             (None, _) => self.reading.documents.empty += 1,
@@ -168,7 +173,12 @@ impl Reader<'_> {
             }
             "Namespace" if group.is_empty() => {
                 let Some(name) = metadata.name else { return Known::Patch };
-                facts.namespaces.push(Object { api_group: String::new(), kind: kind.to_owned(), namespace: None, name });
+                facts.namespaces.push(Object {
+                    api_group: String::new(),
+                    kind: kind.to_owned(),
+                    namespace: None,
+                    name,
+                });
                 Known::Read
             }
             "CustomResourceDefinition" if group == "apiextensions.k8s.io" => crd::read(fields, metadata, facts),
@@ -192,9 +202,21 @@ enum Known {
 fn list_of(kind: &str, group: &str) -> Option<&'static str> {
     match kind {
         "List" => Some("items"),
-        "RoleList" | "ClusterRoleList" | "RoleBindingList" | "ClusterRoleBindingList" | "ServiceAccountList"
-        | "NamespaceList" | "CustomResourceDefinitionList" | "PodList" | "DeploymentList" | "StatefulSetList"
-        | "DaemonSetList" | "ReplicaSetList" | "ReplicationControllerList" | "JobList" | "CronJobList" => Some("items"),
+        "RoleList"
+        | "ClusterRoleList"
+        | "RoleBindingList"
+        | "ClusterRoleBindingList"
+        | "ServiceAccountList"
+        | "NamespaceList"
+        | "CustomResourceDefinitionList"
+        | "PodList"
+        | "DeploymentList"
+        | "StatefulSetList"
+        | "DaemonSetList"
+        | "ReplicaSetList"
+        | "ReplicationControllerList"
+        | "JobList"
+        | "CronJobList" => Some("items"),
         "Template" if matches!(group, "" | "template.openshift.io") => Some("objects"),
         _ => None,
     }

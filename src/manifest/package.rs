@@ -42,8 +42,7 @@ pub enum NamespaceFrom {
 /// A file given by itself belongs to the package `.`. A directory argument is one package, unless two or more
 /// of its top folders hold workloads of their own: then each top folder is one.
 pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> {
-    let roots: Vec<(&String, Vec<&str>)> =
-        arguments.iter().map(|argument| (argument, components(argument))).collect();
+    let roots: Vec<(&String, Vec<&str>)> = arguments.iter().map(|argument| (argument, components(argument))).collect();
     let mut placed = Vec::new();
     for (path, facts) in files {
         let parts = components(&path);
@@ -70,11 +69,8 @@ pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> 
             tops_with_workloads.entry(root).or_default().insert(top);
         }
     }
-    let splits: BTreeSet<Option<String>> = tops_with_workloads
-        .into_iter()
-        .filter(|(_, tops)| tops.len() > 1)
-        .map(|(root, _)| root.clone())
-        .collect();
+    let splits: BTreeSet<Option<String>> =
+        tops_with_workloads.into_iter().filter(|(_, tops)| tops.len() > 1).map(|(root, _)| root.clone()).collect();
 
     let mut packages: BTreeMap<String, Package> = BTreeMap::new();
     for (root, top, path, facts) in placed {
@@ -83,8 +79,7 @@ pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> 
             (Some(argument), _) => join(argument, ""),
             (None, _) => ".".to_owned(),
         };
-        let package =
-            packages.entry(name.clone()).or_insert_with(|| Package { name, ..Package::default() });
+        let package = packages.entry(name.clone()).or_insert_with(|| Package { name, ..Package::default() });
         let file = path.rsplit('/').next().unwrap_or_default();
         package.kustomized |= matches!(file, "kustomization.yaml" | "kustomization.yml" | "Kustomization");
         package.facts.extend(facts);
@@ -93,7 +88,11 @@ pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> 
 }
 
 fn components(path: &str) -> Vec<&str> {
-    path.split('/').enumerate().filter(|(i, part)| (*i == 0 || !part.is_empty()) && *part != ".").map(|(_, p)| p).collect()
+    path.split('/')
+        .enumerate()
+        .filter(|(i, part)| (*i == 0 || !part.is_empty()) && *part != ".")
+        .map(|(_, p)| p)
+        .collect()
 }
 
 fn join(argument: &str, top: &str) -> String {

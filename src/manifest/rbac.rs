@@ -69,8 +69,7 @@ pub(super) fn binding(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, f
     if is_patch(fields) {
         return Known::Patch;
     }
-    let kind =
-        if kind == "ClusterRoleBinding" { BindingKind::ClusterRoleBinding } else { BindingKind::RoleBinding };
+    let kind = if kind == "ClusterRoleBinding" { BindingKind::ClusterRoleBinding } else { BindingKind::RoleBinding };
     // OpenShift's own bindings name no kind; a cluster binding can only mean a ClusterRole.
     let role_kind = match (role_kind.as_deref(), kind) {
         (Some("Role"), _) | (None, BindingKind::RoleBinding) => RoleKind::Role,

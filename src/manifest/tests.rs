@@ -11,7 +11,8 @@ const ROLE: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\
 
 #[test]
 fn roles_and_their_tokens() {
-    let (sources, reading) = read_text(&format!("{ROLE}- apiGroups: ['']\n  resources: [pods, \"pods/log\"]\n  verbs:\n  - get\n"));
+    let (sources, reading) =
+        read_text(&format!("{ROLE}- apiGroups: ['']\n  resources: [pods, \"pods/log\"]\n  verbs:\n  - get\n"));
     let rule = &reading.facts.roles[0].rules[0];
     assert_eq!(rule.to_rule().resources, ["pods", "pods/log"]);
     assert_eq!(sources.slice(rule.resources[1].span), "pods/log");
@@ -40,7 +41,7 @@ fn lists_out_of_aliases_are_bounded() {
     let mut text = "apiVersion: v1\nkind: List\nx0: &a0 {kind: List, items: []}\n".to_owned();
     for level in 1..8 {
         let below = format!("*a{}", level - 1);
-        text += &format!("x{level}: &a{level} {{kind: List, items: [{}]}}\n", [below.as_str(); 20].join(", "));
+        text.extend([format!("x{level}: &a{level} {{kind: List, items: [{}]}}\n", [below.as_str(); 20].join(", "))]);
     }
     text += "items: [*a7]\n";
     let (_, reading) = read_text(&text);
@@ -54,8 +55,7 @@ fn wrong_types_cost_the_field_and_say_where() {
     ));
     let role = &reading.facts.roles[0];
     assert_eq!((role.rules.len(), role.rules[0].resources.len(), role.rules[0].verbs.len()), (2, 1, 0));
-    let said: Vec<(u32, &str)> =
-        reading.diagnostics.iter().map(|d| (d.location.line, d.message.as_str())).collect();
+    let said: Vec<(u32, &str)> = reading.diagnostics.iter().map(|d| (d.location.line, d.message.as_str())).collect();
     assert_eq!(
         said,
         [
@@ -69,7 +69,9 @@ fn wrong_types_cost_the_field_and_say_where() {
 
 #[test]
 fn templates_and_broken_documents_cost_themselves() {
-    let (_, reading) = read_text("kind: [\n---\n{{- if .Values.rbac }}\nkind: Role\n{{- end }}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op}\n");
+    let (_, reading) = read_text(
+        "kind: [\n---\n{{- if .Values.rbac }}\nkind: Role\n{{- end }}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op}\n",
+    );
     assert_eq!((reading.documents.read, reading.documents.unreadable), (1, 2));
     assert!(!reading.diagnostics[0].message.contains("template"), "{:?}", reading.diagnostics);
     assert!(reading.diagnostics[1].message.starts_with("a template that was not rendered"));
@@ -98,20 +100,26 @@ fn parts_of_objects_are_patches() {
 
 #[test]
 fn workloads_name_their_account_and_what_they_are_told() {
-    let pod = "{serviceAccountName: op, containers: [{name: c, args: [--id=lock, '-n a,b'], env: [{name: X, value: y-z}]}]}";
+    let pod =
+        "{serviceAccountName: op, containers: [{name: c, args: [--id=lock, '-n a,b'], env: [{name: X, value: y-z}]}]}";
     for (kind, group, spec) in [
         ("Pod", "v1", pod.to_owned()),
         ("Deployment", "apps/v1", format!("{{template: {{spec: {pod}}}}}")),
         ("CronJob", "batch/v1", format!("{{jobTemplate: {{spec: {{template: {{spec: {pod}}}}}}}}}")),
         ("Rollout", "argoproj.io/v1alpha1", format!("{{template: {{spec: {pod}}}}}")),
     ] {
-        let (_, reading) = read_text(&format!("{{apiVersion: {group}, kind: {kind}, metadata: {{name: w}}, spec: {spec}}}"));
+        let (_, reading) =
+            read_text(&format!("{{apiVersion: {group}, kind: {kind}, metadata: {{name: w}}, spec: {spec}}}"));
         let workload = &reading.facts.workloads[0];
         assert_eq!(workload.service_account.as_ref().unwrap().value, "op", "{kind}");
-        assert!(["lock", "a", "b"].iter().filter(|word| workload.mentions.contains(**word)).count() == 1, "two letters at least");
+        assert!(
+            ["lock", "a", "b"].iter().filter(|word| workload.mentions.contains(**word)).count() == 1,
+            "two letters at least"
+        );
         assert!(workload.mentions.contains("y-z"));
     }
-    let (_, reading) = read_text("{apiVersion: x.io/v1, kind: Thing, metadata: {name: w}, spec: {template: {spec: {a: 1}}}}");
+    let (_, reading) =
+        read_text("{apiVersion: x.io/v1, kind: Thing, metadata: {name: w}, spec: {template: {spec: {a: 1}}}}");
     assert_eq!((reading.facts.workloads.len(), reading.documents.ignored["Thing"]), (0, 1));
 }
 
@@ -121,7 +129,10 @@ fn custom_resources_of_both_versions() {
     let beta = "{apiVersion: apiextensions.k8s.io/v1beta1, kind: CustomResourceDefinition, metadata: {name: foos.x.io}, spec: {group: x.io, names: {kind: Foo, plural: foos, singular: phoo}, subresources: {status: }}}";
     let (_, reading) = read_text(v1);
     let resource = &reading.facts.crds[0].resource;
-    assert_eq!((resource.namespaced, resource.status, resource.scale, resource.singular.as_str()), (false, true, false, "foo"));
+    assert_eq!(
+        (resource.namespaced, resource.status, resource.scale, resource.singular.as_str()),
+        (false, true, false, "foo")
+    );
     let (_, reading) = read_text(beta);
     let resource = &reading.facts.crds[0].resource;
     assert_eq!((resource.namespaced, resource.status, resource.singular.as_str()), (true, true, "phoo"));

@@ -52,7 +52,13 @@ fn mentions(pod_spec: Node<'_>) -> BTreeSet<String> {
     for list in ["containers", "initContainers"] {
         for container in pod_spec.get(list).and_then(Node::items).into_iter().flatten() {
             for key in ["command", "args"] {
-                container.get(key).and_then(Node::items).into_iter().flatten().filter_map(Node::text).for_each(&mut add);
+                container
+                    .get(key)
+                    .and_then(Node::items)
+                    .into_iter()
+                    .flatten()
+                    .filter_map(Node::text)
+                    .for_each(&mut add);
             }
             let env = container.get("env").and_then(Node::items).into_iter().flatten();
             env.filter_map(|variable| variable.get("value")?.text()).for_each(&mut add);

@@ -1,119 +1,124 @@
-//! Hidden needs as a table of data: what is seen in an event → permissions that were checked without one.
+//! Permissions that a call needs without an event of its own: a table of what is seen → what is checked
+//! with it, and plain words for checks that the log only hints at.
+//! Above `audit` in the flow, below `analysis`.
 
-use crate::audit::{Observed, Origin};
+mod suspected;
+
+use crate::audit::{Decision, Observed, Origin};
 use crate::rbac::{Request, ResourceRequest};
 
-/// A permission needed without an event of its own.
+pub use suspected::suspected;
+
+/// A permission needed beside an observed call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Need {
-    /// What was, or will be, checked.
+    /// The permission.
     pub request: Request,
-    /// The kind of need.
+    /// How it belongs to the call.
     pub kind: NeedKind,
     /// Why, in plain words.
-    pub reason: String,
+    pub reason: &'static str,
+    /// Where Kubernetes does it.
+    pub source: &'static str,
 }
 
-/// Kinds of needs.
+/// How a need belongs to the call that shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum NeedKind {
-    /// The API server checked it while it served the call.
-    Hidden,
-    /// The other half of list and watch.
+    /// The API server checked it in the same request: without it the call would have been refused.
+    Checked,
+    /// The other half of a pair: the same client falls back to it.
     Pair,
 }
 
-/// A row: calls of this shape needed `verb` on the same object.
+/// One row: what is seen, and what is needed with it on the same object.
 struct Row {
     verbs: &'static [&'static str],
-    /// Subresources it speaks of; empty is any.
+    /// Subresources that it is about; none means any, or no subresource at all.
     subresources: &'static [&'static str],
-    /// Answered with this code; 0 is any.
-    code: u16,
-    /// First Kubernetes minor that checks it.
+    /// The status code that shows it, if one does.
+    code: Option<u16>,
+    /// First minor version that checks it.
     since: (u32, u32),
     needs: &'static str,
     kind: NeedKind,
     reason: &'static str,
+    source: &'static str,
 }
 
-const TABLE: [Row; 3] = [
-    // staging/src/k8s.io/apiserver/pkg/endpoints/handlers/{patch,update}.go, withAuthorization
+const TABLE: &[Row] = &[
     Row {
-        verbs: &["patch", "update"],
+        verbs: &["patch"],
         subresources: &[],
-        code: 201,
+        code: Some(201),
         since: (1, 16),
         needs: "create",
-        kind: NeedKind::Hidden,
-        reason: "checked when apply or update creates the object (answered 201)",
+        kind: NeedKind::Checked,
+        reason: "server-side apply made the object, which is checked as create",
+        source: "staging/src/k8s.io/apiserver/pkg/endpoints/handlers/patch.go",
     },
-    // pkg/registry/core/pod/rest/authorize.go, AuthorizePodWebsocketUpgradeCreatePermission
+    Row {
+        verbs: &["update"],
+        subresources: &[],
+        code: Some(201),
+        since: (1, 0),
+        needs: "create",
+        kind: NeedKind::Checked,
+        reason: "the update made the object, which is checked as create",
+        source: "staging/src/k8s.io/apiserver/pkg/endpoints/handlers/update.go",
+    },
+    // Gate AuthorizePodWebsocketUpgradeCreatePermission, beta and on since 1.35.
     Row {
         verbs: &["get"],
         subresources: &["exec", "attach", "portforward"],
-        code: 101,
+        code: Some(101),
         since: (1, 35),
         needs: "create",
-        kind: NeedKind::Hidden,
-        reason: "checked beside `get` when the stream is a WebSocket (since 1.35)",
+        kind: NeedKind::Checked,
+        reason: "a WebSocket upgrade is checked as create too",
+        source: "pkg/registry/core/pod/rest/subresources.go",
     },
-    // client-go falls back from WatchList to list and watch where the server cannot serve it
+    // `watch` with sendInitialEvents replaces the list, but client-go falls back to it.
     Row {
         verbs: &["watch"],
         subresources: &[],
-        code: 0,
-        since: (0, 0),
+        code: None,
+        since: (1, 0),
         needs: "list",
         kind: NeedKind::Pair,
-        reason: "informers fall back from watch alone to list and watch",
+        reason: "an informer that watches lists first, or when the server cannot stream the list",
+        source: "staging/src/k8s.io/client-go/tools/cache/reflector.go",
     },
 ];
 
-/// What a call needed beside itself; `minor` is the Kubernetes minor, such as `(1, 36)`.
+/// What an observed call needed beside its own permission, on a cluster of this minor version. A denied or
+/// undecided call needs nothing more: it did not get there.
 pub fn of(call: &Observed, minor: (u32, u32)) -> Vec<Need> {
-    let Request::Resource(request) = &call.request else { return Vec::new() };
-    if call.origin != Origin::Call {
+    let Request::Resource(request) = &call.request else {
+        return Vec::new();
+    };
+    if call.decision != Decision::Allowed || call.origin != Origin::Call {
         return Vec::new();
     }
-    let fits = |row: &&Row| {
-        row.verbs.contains(&request.verb.as_str())
-            && (row.subresources.is_empty() || row.subresources.contains(&request.subresource.as_str()))
-            && (row.code == 0 || call.codes.contains_key(&row.code))
-            && minor >= row.since
-    };
-    let rows = TABLE.iter().filter(fits);
-    rows.map(|row| Need {
-        request: Request::Resource(ResourceRequest { verb: row.needs.to_owned(), ..request.clone() }),
-        kind: row.kind,
-        reason: row.reason.to_owned(),
-    })
-    .collect()
+    TABLE.iter().filter(|row| row.fits(call, request, minor)).map(|row| row.need(request)).collect()
 }
 
-/// Writes behind which the API server checks what it does not log: (group, resource with subresource, what is checked).
-const SUSPECTED: [(&str, &str, &str); 6] = [
-    ("rbac.authorization.k8s.io", "roles", "every rule that it hands out, or `escalate` on roles"),
-    ("rbac.authorization.k8s.io", "clusterroles", "every rule that it hands out, or `escalate` on clusterroles"),
-    ("rbac.authorization.k8s.io", "rolebindings", "every rule of the role, or `bind` on that role"),
-    ("rbac.authorization.k8s.io", "clusterrolebindings", "every rule of the role, or `bind` on that role"),
-    ("certificates.k8s.io", "certificatesigningrequests/approval", "`approve` on the signer"),
-    ("certificates.k8s.io", "certificatesigningrequests/status", "`sign` on the signer"),
-];
-
-/// What a call hints at, when the log cannot show it (`pkg/registry/rbac`: checked, never an event).
-pub fn suspected(call: &Observed) -> Option<String> {
-    let Request::Resource(request) = &call.request else { return None };
-    if !matches!(request.verb.as_str(), "create" | "update" | "patch") {
-        return None;
+impl Row {
+    fn fits(&self, call: &Observed, request: &ResourceRequest, minor: (u32, u32)) -> bool {
+        self.verbs.contains(&&*request.verb)
+            && (self.subresources.is_empty() || self.subresources.contains(&&*request.subresource))
+            && self.code.is_none_or(|code| call.codes.contains_key(&code))
+            && minor >= self.since
     }
-    let combined = request.combined();
-    let (_, _, checked) =
-        SUSPECTED.iter().find(|(group, resource, _)| *group == request.api_group && *resource == combined)?;
-    Some(format!(
-        "`{} {combined}` also needs {checked}: this is checked without an event and cannot be read from this log",
-        request.verb
-    ))
+
+    fn need(&self, request: &ResourceRequest) -> Need {
+        Need {
+            request: Request::Resource(ResourceRequest { verb: self.needs.to_owned(), ..request.clone() }),
+            kind: self.kind,
+            reason: self.reason,
+            source: self.source,
+        }
+    }
 }
 
 #[cfg(test)]

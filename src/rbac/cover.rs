@@ -30,16 +30,7 @@ pub enum Entry {
 }
 
 /// The order in which people write verbs; others follow alphabetically.
-const CUSTOMARY: [&str; 8] = [
-    "get",
-    "list",
-    "watch",
-    "create",
-    "update",
-    "patch",
-    "delete",
-    "deletecollection",
-];
+const CUSTOMARY: [&str; 8] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 
 /// Up to this many different verb sets in one group are searched for one that smaller ones make up.
 const SEARCHED_VERB_SETS: usize = 64;
@@ -55,17 +46,9 @@ pub fn rules(entries: impl IntoIterator<Item = Entry>) -> Vec<Rule> {
     let mut paths: BTreeMap<String, Words> = BTreeMap::new();
     for entry in entries {
         match entry {
-            Entry::Resource {
-                api_group,
-                resource,
-                verb,
-                names,
-            } => {
+            Entry::Resource { api_group, resource, verb, names } => {
                 let verbs = resources.entry((api_group, resource)).or_default();
-                verbs
-                    .entry(verb)
-                    .and_modify(|known| known.add(&names))
-                    .or_insert_with(|| Names::of(&names));
+                verbs.entry(verb).and_modify(|known| known.add(&names)).or_insert_with(|| Names::of(&names));
             }
             Entry::NonResource { url, verb } => {
                 paths.entry(url).or_default().insert(verb);
@@ -77,25 +60,12 @@ pub fn rules(entries: impl IntoIterator<Item = Entry>) -> Vec<Rule> {
         drop_under_wildcard(&mut verbs);
         for (verb, names) in verbs {
             let rows = by_names.entry(names.listed()).or_default();
-            rows.entry(group.clone())
-                .or_default()
-                .entry(resource.clone())
-                .or_default()
-                .insert(verb);
+            rows.entry(group.clone()).or_default().entry(resource.clone()).or_default().insert(verb);
         }
     }
-    let mut written: Vec<Rule> = by_names
-        .iter()
-        .flat_map(|(names, rows)| resource_rules(names, rows))
-        .collect();
+    let mut written: Vec<Rule> = by_names.iter().flat_map(|(names, rows)| resource_rules(names, rows)).collect();
     written.sort_by(|a, b| {
-        let key = |rule: &Rule| {
-            (
-                rule.api_groups.clone(),
-                rule.resources.clone(),
-                rule.resource_names.clone(),
-            )
-        };
+        let key = |rule: &Rule| (rule.api_groups.clone(), rule.resources.clone(), rule.resource_names.clone());
         key(a).cmp(&key(b))
     });
     written.extend(path_rules(paths));
@@ -110,11 +80,7 @@ enum Names {
 
 impl Names {
     fn of(names: &[String]) -> Self {
-        if names.is_empty() {
-            Self::Any
-        } else {
-            Self::Only(names.iter().cloned().collect())
-        }
+        if names.is_empty() { Self::Any } else { Self::Only(names.iter().cloned().collect()) }
     }
 
     fn add(&mut self, names: &[String]) {
@@ -152,11 +118,7 @@ fn drop_under_wildcard(verbs: &mut BTreeMap<String, Names>) {
 fn resource_rules(names: &Words, rows: &Rows) -> Vec<Rule> {
     let plain = grouped(names, rows, false);
     let decomposed = grouped(names, rows, true);
-    if decomposed.len() < plain.len() {
-        decomposed
-    } else {
-        plain
-    }
+    if decomposed.len() < plain.len() { decomposed } else { plain }
 }
 
 fn grouped(names: &Words, rows: &Rows, decompose: bool) -> Vec<Rule> {
@@ -165,19 +127,13 @@ fn grouped(names: &Words, rows: &Rows, decompose: bool) -> Vec<Rule> {
     for (group, resources) in rows {
         let mut by_verbs: BTreeMap<Words, Words> = BTreeMap::new();
         for (resource, verbs) in resources {
-            by_verbs
-                .entry(verbs.clone())
-                .or_default()
-                .insert(resource.clone());
+            by_verbs.entry(verbs.clone()).or_default().insert(resource.clone());
         }
         if decompose && by_verbs.len() <= SEARCHED_VERB_SETS {
             by_verbs = without_composed(by_verbs);
         }
         for (verbs, resources) in by_verbs {
-            products
-                .entry((resources, verbs))
-                .or_default()
-                .push(group.clone());
+            products.entry((resources, verbs)).or_default().push(group.clone());
         }
     }
     products
@@ -199,11 +155,7 @@ fn without_composed(mut by_verbs: BTreeMap<Words, Words>) -> BTreeMap<Words, Wor
     for (position, whole) in largest_first.iter().enumerate() {
         let mut missing = whole.clone();
         let mut parts = Vec::new();
-        for part in largest_first
-            .iter()
-            .skip(position + 1)
-            .filter(|part| part.is_subset(whole))
-        {
+        for part in largest_first.iter().skip(position + 1).filter(|part| part.is_subset(whole)) {
             let before = missing.len();
             missing.retain(|verb| !part.contains(verb));
             if missing.len() < before {
@@ -214,10 +166,7 @@ fn without_composed(mut by_verbs: BTreeMap<Words, Words>) -> BTreeMap<Words, Wor
             && let Some(resources) = by_verbs.remove(whole)
         {
             for part in parts {
-                by_verbs
-                    .entry(part.clone())
-                    .or_default()
-                    .extend(resources.iter().cloned());
+                by_verbs.entry(part.clone()).or_default().extend(resources.iter().cloned());
             }
         }
     }
@@ -246,12 +195,7 @@ fn path_rules(paths: BTreeMap<String, Words>) -> Vec<Rule> {
 
 fn in_customary_order(verbs: Words) -> Vec<String> {
     let mut verbs: Vec<String> = verbs.into_iter().collect();
-    let rank = |verb: &String| {
-        CUSTOMARY
-            .iter()
-            .position(|known| known == verb)
-            .unwrap_or(CUSTOMARY.len())
-    };
+    let rank = |verb: &String| CUSTOMARY.iter().position(|known| known == verb).unwrap_or(CUSTOMARY.len());
     verbs.sort_by_key(rank);
     verbs
 }

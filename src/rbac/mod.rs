@@ -5,9 +5,9 @@ pub mod cover;
 mod request;
 mod rule;
 mod scope;
+pub mod set;
 mod total;
 mod urls;
-pub mod set;
 
 pub use request::{NonResourceRequest, Request, ResourceRequest};
 pub use rule::Rule;

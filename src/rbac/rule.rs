@@ -61,7 +61,9 @@ fn resource_matches(rule: &str, asked: &ResourceRequest) -> bool {
         return rule == asked.resource;
     }
     let of_any = rule.strip_prefix("*/") == Some(asked.subresource.as_str());
-    of_any || rule.strip_suffix(asked.subresource.as_str()).and_then(|rule| rule.strip_suffix('/')) == Some(&asked.resource)
+    of_any
+        || rule.strip_suffix(asked.subresource.as_str()).and_then(|rule| rule.strip_suffix('/'))
+            == Some(&asked.resource)
 }
 
 /// `NonResourceURLMatches`: `*`, exact, or a prefix before trailing `*`.

@@ -14,27 +14,15 @@ fn words(list: &[&str]) -> Vec<String> {
 /// A resource rule from space-separated lists; `-` in a list is the empty string.
 fn rule(groups: &str, resources: &str, verbs: &str) -> Rule {
     let list = |text: &str| text.split(' ').map(|word| word.replace('-', "")).collect();
-    Rule {
-        api_groups: list(groups),
-        resources: list(resources),
-        verbs: list(verbs),
-        ..Rule::default()
-    }
+    Rule { api_groups: list(groups), resources: list(resources), verbs: list(verbs), ..Rule::default() }
 }
 
 fn named(groups: &str, resources: &str, verbs: &str, names: &[&str]) -> Rule {
-    Rule {
-        resource_names: words(names),
-        ..rule(groups, resources, verbs)
-    }
+    Rule { resource_names: words(names), ..rule(groups, resources, verbs) }
 }
 
 fn urls(urls: &[&str], verbs: &[&str]) -> Rule {
-    Rule {
-        non_resource_urls: words(urls),
-        verbs: words(verbs),
-        ..Rule::default()
-    }
+    Rule { non_resource_urls: words(urls), verbs: words(verbs), ..Rule::default() }
 }
 
 /// A request for `verb resource[/subresource][@name]` in a group.
@@ -52,8 +40,5 @@ fn asks(group: &str, verb: &str, resource: &str) -> Request {
 }
 
 fn gets(path: &str) -> Request {
-    Request::NonResource(NonResourceRequest {
-        path: path.into(),
-        verb: "get".into(),
-    })
+    Request::NonResource(NonResourceRequest { path: path.into(), verb: "get".into() })
 }

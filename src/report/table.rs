@@ -51,7 +51,8 @@ fn render_finding(finding: &Finding, sources: &SourceMap) -> String {
     let title = safe(&finding.message).into_owned();
     let name = format!("{}[{}]", finding.severity, finding.rule);
     let place = finding.location.span.and_then(|span| Some((span, sources.get(span.source)?)));
-    let mut group = level.clone().with_name(name).primary_title(&title).elements(Vec::<Snippet<'_, Annotation<'_>>>::new());
+    let mut group =
+        level.clone().with_name(name).primary_title(&title).elements(Vec::<Snippet<'_, Annotation<'_>>>::new());
     // The line alone, cut where it is long: the text of a whole manifest would be searched for every finding.
     let line = place.map(|(_, source)| source.line_text(finding.location.line)).unwrap_or_default();
     let line = safe(line).into_owned();
@@ -138,7 +139,14 @@ fn closing(report: &Report) -> String {
     let lost: Vec<_> = inputs.diagnostics.iter().filter(|d| d.kind == DiagnosticKind::Unreadable).collect();
     for diagnostic in lost.iter().take(UNREADABLE_SHOWN) {
         let place = &diagnostic.location;
-        let _ = writeln!(text, "unreadable: {}:{}:{}: {}", safe(&place.path), place.line, place.column, safe(&diagnostic.message));
+        let _ = writeln!(
+            text,
+            "unreadable: {}:{}:{}: {}",
+            safe(&place.path),
+            place.line,
+            place.column,
+            safe(&diagnostic.message)
+        );
     }
     if lost.len() > UNREADABLE_SHOWN {
         let _ = writeln!(text, "unreadable: {} more; --output json lists them all", lost.len() - UNREADABLE_SHOWN);

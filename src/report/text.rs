@@ -1,6 +1,7 @@
 //! Text from the input made safe to print, and small phrases that several formats share.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use crate::analysis::Assessment;
 
@@ -8,7 +9,8 @@ use crate::analysis::Assessment;
 /// interpreted by a terminal.
 pub fn safe(text: &str) -> Cow<'_, str> {
     let harmful = |c: char| {
-        c.is_control() || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
+        c.is_control()
+            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
     };
     if !text.contains(harmful) {
         return Cow::Borrowed(text);
@@ -32,7 +34,13 @@ pub(super) fn headline(assessment: &Assessment) -> String {
     let mut text = format!("holds {}{more}{urls}", count(points.held, "permission"));
     match (points.used, &assessment.evidence) {
         (Some(used), Some(evidence)) => {
-            text += &format!(", used {used} ({}, {} to {})", count(evidence.calls, "call"), evidence.first, evidence.last);
+            let _ = write!(
+                text,
+                ", used {used} ({}, {} to {})",
+                count(evidence.calls, "call"),
+                evidence.first,
+                evidence.last
+            );
         }
         (None, Some(_)) => text += ", not seen in the log",
         _ => {}

@@ -63,7 +63,8 @@ fn rule_text(rule: &Rule) -> String {
         .map(|single| {
             let first = |list: &[String]| list.first().cloned().unwrap_or_default();
             let group = first(&single.api_groups);
-            let what = if single.resources.is_empty() { first(&single.non_resource_urls) } else { first(&single.resources) };
+            let what =
+                if single.resources.is_empty() { first(&single.non_resource_urls) } else { first(&single.resources) };
             let group = if group.is_empty() { String::new() } else { format!(".{group}") };
             let names = if single.resource_names.is_empty() {
                 String::new()

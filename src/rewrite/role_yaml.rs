@@ -100,11 +100,16 @@ fn binding(key: &SubjectKey, scope: &Scope) -> String {
         Scope::Namespace(_) => ("RoleBinding", "Role"),
     };
     let mut text = object(kind, key, scope);
-    let _ = writeln!(text, "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: {role_kind}\n  name: {}", scalar(&name(key, scope)));
+    let _ = writeln!(
+        text,
+        "roleRef:\n  apiGroup: rbac.authorization.k8s.io\n  kind: {role_kind}\n  name: {}",
+        scalar(&name(key, scope))
+    );
     text += "subjects:\n";
     match key {
         SubjectKey::ServiceAccount { namespace, name } => {
-            let _ = writeln!(text, "- kind: ServiceAccount\n  name: {}\n  namespace: {}", scalar(name), scalar(namespace));
+            let _ =
+                writeln!(text, "- kind: ServiceAccount\n  name: {}\n  namespace: {}", scalar(name), scalar(namespace));
         }
         SubjectKey::User(name) | SubjectKey::Group(name) => {
             let kind = if matches!(key, SubjectKey::Group(_)) { "Group" } else { "User" };
@@ -115,7 +120,10 @@ fn binding(key: &SubjectKey, scope: &Scope) -> String {
 }
 
 fn object(kind: &str, key: &SubjectKey, scope: &Scope) -> String {
-    let mut text = format!("apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {}\n", scalar(&name(key, scope)));
+    let mut text = format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: {kind}\nmetadata:\n  name: {}\n",
+        scalar(&name(key, scope))
+    );
     if let Scope::Namespace(namespace) = scope {
         let _ = writeln!(text, "  namespace: {}", scalar(namespace));
     }

@@ -13,7 +13,13 @@ pub(super) fn scalar(text: &str) -> String {
     if starts && plain && !reserved {
         return text.to_owned();
     }
-    serde_json::to_string(text).unwrap_or_default().replace('\u{7f}', "\\u007f").replace('\u{85}', "\\u0085").replace('\u{2028}', "\\u2028").replace('\u{2029}', "\\u2029").replace('\u{feff}', "\\ufeff")
+    serde_json::to_string(text)
+        .unwrap_or_default()
+        .replace('\u{7f}', "\\u007f")
+        .replace('\u{85}', "\\u0085")
+        .replace('\u{2028}', "\\u2028")
+        .replace('\u{2029}', "\\u2029")
+        .replace('\u{feff}', "\\ufeff")
 }
 
 /// A comment of one or more lines; nothing in the text can end it.

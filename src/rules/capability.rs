@@ -76,11 +76,7 @@ fn classes<'a>(assessment: &'a Assessment, matches: &'a Match) -> BTreeMap<Scope
     for (scope, met) in scopes.into_iter().filter(|(_, met)| !met.graver) {
         // What the cluster-wide grants hold together, a namespace adds nothing to.
         let adds = joint != Some(ScopeClass::Cluster) && !met.all.is_empty();
-        let all = if adds {
-            everywhere.all.iter().copied().chain(met.all).collect()
-        } else {
-            Vec::new()
-        };
+        let all = if adds { everywhere.all.iter().copied().chain(met.all).collect() } else { Vec::new() };
         add(scope, &met.any, all);
     }
     classes
@@ -119,22 +115,13 @@ impl Hit<'_> {
     }
 
     fn class(&self, scope: &Scope) -> ScopeClass {
-        if self.grant.rule.resource_names.is_empty() {
-            class_of(scope)
-        } else {
-            ScopeClass::Named
-        }
+        if self.grant.rule.resource_names.is_empty() { class_of(scope) } else { ScopeClass::Named }
     }
 
     /// Wildcards that the grant meets the pattern through: the fewer, the more telling.
     fn wildcards(&self) -> usize {
         let rule = &self.grant.rule;
-        let all = rule
-            .verbs
-            .iter()
-            .chain(&rule.api_groups)
-            .chain(&rule.resources)
-            .chain(&rule.non_resource_urls);
+        let all = rule.verbs.iter().chain(&rule.api_groups).chain(&rule.resources).chain(&rule.non_resource_urls);
         all.filter(|text| text.contains('*')).count()
     }
 
@@ -145,77 +132,40 @@ impl Hit<'_> {
         let mut things = Vec::new();
         for resource in common(&rule.resources, &pattern.resources, resources_meet) {
             for group in common(&rule.api_groups, &pattern.api_groups, same_or_star) {
-                things.push(if group.is_empty() {
-                    resource.clone()
-                } else {
-                    format!("{resource}.{group}")
-                });
+                things.push(if group.is_empty() { resource.clone() } else { format!("{resource}.{group}") });
             }
         }
-        things.extend(common(
-            &rule.non_resource_urls,
-            &pattern.non_resource_urls,
-            urls_meet,
-        ));
-        verbs
-            .iter()
-            .flat_map(|verb| things.iter().map(|thing| (verb.clone(), thing.clone())))
-            .collect()
+        things.extend(common(&rule.non_resource_urls, &pattern.non_resource_urls, urls_meet));
+        verbs.iter().flat_map(|verb| things.iter().map(|thing| (verb.clone(), thing.clone()))).collect()
     }
 }
 
 /// The narrower of each pair of texts that meet.
 fn common(held: &[String], wanted: &[String], meet: fn(&str, &str) -> bool) -> Vec<String> {
     let pairs = held.iter().flat_map(|a| wanted.iter().map(move |b| (a, b)));
-    pairs
-        .filter(|(a, b)| meet(a, b))
-        .map(|(a, b)| if a.contains('*') { b.clone() } else { a.clone() })
-        .collect()
+    pairs.filter(|(a, b)| meet(a, b)).map(|(a, b)| if a.contains('*') { b.clone() } else { a.clone() }).collect()
 }
 
 fn finding(assessment: &Assessment, doc: &RuleDoc, class: ScopeClass, hits: &[Hit<'_>]) -> Option<Finding> {
     let has_place = |hit: &Hit<'_>| hit.grant.places.is_some();
-    let first = hits
-        .iter()
-        .min_by_key(|hit| (!has_place(hit), hit.wildcards(), hit.grant.index))?;
+    let first = hits.iter().min_by_key(|hit| (!has_place(hit), hit.wildcards(), hit.grant.index))?;
     let permission = permission(hits);
     let mut grants: Vec<&Grant> = vec![first.grant];
     let mut seen = BTreeSet::from([first.grant.index]);
-    grants.extend(
-        hits.iter()
-            .map(|hit| hit.grant)
-            .filter(|grant| seen.insert(grant.index)),
-    );
+    grants.extend(hits.iter().map(|hit| hit.grant).filter(|grant| seen.insert(grant.index)));
 
     let through: BTreeSet<&str> = if first.wildcards() == 0 {
         BTreeSet::new()
     } else {
         let rule = &first.grant.rule;
-        let all = rule
-            .verbs
-            .iter()
-            .chain(&rule.api_groups)
-            .chain(&rule.resources)
-            .chain(&rule.non_resource_urls);
-        all.filter(|text| text.contains('*'))
-            .map(String::as_str)
-            .collect()
+        let all = rule.verbs.iter().chain(&rule.api_groups).chain(&rule.resources).chain(&rule.non_resource_urls);
+        all.filter(|text| text.contains('*')).map(String::as_str).collect()
     };
-    let through = if through.is_empty() {
-        String::new()
-    } else {
-        format!(" (through {})", some_of(through))
-    };
-    let message = format!(
-        "{}: `{permission}` {}{through}",
-        doc.title,
-        place_of(class, &grants)
-    );
+    let through = if through.is_empty() { String::new() } else { format!(" (through {})", some_of(through)) };
+    let message = format!("{}: `{permission}` {}{through}", doc.title, place_of(class, &grants));
     let mut draft = Draft::new(assessment, class, message);
     draft.evidence = counted(assessment, calls_of(assessment, &grants));
-    draft.role = role_of(assessment, first.grant)
-        .map(|role| label(&role))
-        .unwrap_or_default();
+    draft.role = role_of(assessment, first.grant).map(|role| label(&role)).unwrap_or_default();
     draft.at = token(&grants);
     draft.related = others(assessment, &grants);
     draft.permission = permission;
@@ -243,9 +193,7 @@ pub(super) fn place_of(class: ScopeClass, grants: &[&Grant]) -> String {
             Scope::Cluster => None,
         })
         .collect();
-    let names = grants
-        .iter()
-        .flat_map(|grant| grant.rule.resource_names.iter().map(String::as_str));
+    let names = grants.iter().flat_map(|grant| grant.rule.resource_names.iter().map(String::as_str));
     match class {
         ScopeClass::Cluster => "in the whole cluster".to_owned(),
         ScopeClass::Namespace => format!("in namespace {}", some_of(namespaces)),
@@ -259,17 +207,10 @@ fn token(grants: &[&Grant]) -> Option<(Location, LocationOf)> {
     let first = grants.first()?;
     let places = first.places.as_ref()?;
     let same_thing = |grant: &&&Grant| {
-        let other = grant
-            .places
-            .as_ref()
-            .map(|places| (&places.resource, &places.entry));
+        let other = grant.places.as_ref().map(|places| (&places.resource, &places.entry));
         other == Some((&places.resource, &places.entry))
     };
-    let verbs: BTreeSet<_> = grants
-        .iter()
-        .filter(same_thing)
-        .map(|grant| &grant.rule.verbs)
-        .collect();
+    let verbs: BTreeSet<_> = grants.iter().filter(same_thing).map(|grant| &grant.rule.verbs).collect();
     Some(if verbs.len() > 1 {
         (places.resource.clone(), LocationOf::Resource)
     } else {
@@ -279,23 +220,15 @@ fn token(grants: &[&Grant]) -> Option<(Location, LocationOf)> {
 
 /// The other entries that grant it.
 fn others(assessment: &Assessment, grants: &[&Grant]) -> Vec<Related> {
-    let mut seen: BTreeSet<&Location> = grants
-        .iter()
-        .take(1)
-        .filter_map(|grant| grant.places.as_ref().map(|p| &p.entry))
-        .collect();
+    let mut seen: BTreeSet<&Location> =
+        grants.iter().take(1).filter_map(|grant| grant.places.as_ref().map(|p| &p.entry)).collect();
     let mut related = Vec::new();
     for grant in grants {
         let Some(places) = &grant.places else { continue };
         if seen.insert(&places.entry) {
-            let role = role_of(assessment, grant)
-                .map(|role| label(&role))
-                .unwrap_or_default();
+            let role = role_of(assessment, grant).map(|role| label(&role)).unwrap_or_default();
             let label = format!("also through rule entry {} of {role}", grant.entry + 1);
-            related.push(Related {
-                label,
-                location: Some(places.verb.clone()),
-            });
+            related.push(Related { label, location: Some(places.verb.clone()) });
         }
     }
     related

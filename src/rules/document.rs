@@ -9,12 +9,7 @@ use crate::controls::Framework;
 use crate::finding::{Confidence, ScopeClass, Severity};
 
 /// Headings that every body has, in this order.
-pub const SECTIONS: [&str; 4] = [
-    "What it means",
-    "Why it matters for an operator",
-    "When it is fine",
-    "How to fix",
-];
+pub const SECTIONS: [&str; 4] = ["What it means", "Why it matters for an operator", "When it is fine", "How to fix"];
 
 /// One rule.
 #[derive(Debug, Clone)]
@@ -66,9 +61,7 @@ impl Severities {
 
     /// The classes that have one, widest first.
     pub fn iter(&self) -> impl Iterator<Item = (ScopeClass, Severity)> {
-        ScopeClass::ALL
-            .into_iter()
-            .filter_map(|class| Some((class, self.get(class)?)))
+        ScopeClass::ALL.into_iter().filter_map(|class| Some((class, self.get(class)?)))
     }
 }
 
@@ -102,9 +95,7 @@ impl Controls {
             (Framework::Csf2, &self.nist_csf_2),
             (Framework::Cis8, &self.cis_controls_v8),
         ];
-        lists
-            .into_iter()
-            .flat_map(|(framework, ids)| ids.iter().map(move |id| (framework, id.as_str())))
+        lists.into_iter().flat_map(|(framework, ids)| ids.iter().map(move |id| (framework, id.as_str())))
     }
 
     /// As shown to people.
@@ -189,29 +180,18 @@ impl RuleDoc {
 
     /// Text of a section, without its heading; empty when there is none.
     pub fn section(&self, heading: &str) -> String {
-        let mut lines = self
-            .body
-            .lines()
-            .skip_while(|line| line.strip_prefix("## ") != Some(heading));
+        let mut lines = self.body.lines().skip_while(|line| line.strip_prefix("## ") != Some(heading));
         lines.next();
         let text: Vec<&str> = lines.take_while(|line| !line.starts_with("## ")).collect();
         text.join("\n").trim().to_owned()
     }
 
     fn validate(&self) -> Result<(), RuleError> {
-        let field = |field, reason: &str| {
-            Err(RuleError::Field {
-                field,
-                reason: reason.to_owned(),
-            })
-        };
+        let field = |field, reason: &str| Err(RuleError::Field { field, reason: reason.to_owned() });
         let letters = self.id.chars().take_while(char::is_ascii_uppercase).count();
         let digits = self.id.chars().skip(letters).filter(char::is_ascii_digit).count();
         if letters < 2 || digits < 3 || letters + digits != self.id.chars().count() {
-            return field(
-                "id",
-                "must be two or more capitals and three or more digits, such as `RC039`",
-            );
+            return field("id", "must be two or more capitals and three or more digits, such as `RC039`");
         }
         let kebab = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-';
         if self.name.is_empty() || !self.name.chars().all(kebab) {
@@ -242,20 +222,14 @@ impl RuleDoc {
                     );
                 }
                 if self.tests.fires.is_empty() || self.tests.quiet.is_empty() {
-                    return field(
-                        "tests",
-                        "a capability rule needs manifests that fire and manifests that do not",
-                    );
+                    return field("tests", "a capability rule needs manifests that fire and manifests that do not");
                 }
             }
         }
         let mut rest = self.body.as_str();
         for heading in SECTIONS {
             let marker = format!("## {heading}\n");
-            rest = rest
-                .split_once(&marker)
-                .map(|(_, rest)| rest)
-                .ok_or(RuleError::Section(heading))?;
+            rest = rest.split_once(&marker).map(|(_, rest)| rest).ok_or(RuleError::Section(heading))?;
             if self.section(heading).is_empty() {
                 return Err(RuleError::Section(heading));
             }

@@ -59,47 +59,24 @@ impl<'a> Draft<'a> {
     pub(super) fn finish(self, doc: &RuleDoc) -> Option<Finding> {
         let severity = doc.severity.get(self.class)?;
         let assessment = self.assessment;
-        let bindings: BTreeSet<usize> = self
-            .grants
-            .iter()
-            .map(|grant| grant.binding)
-            .chain(self.bindings.iter().copied())
-            .collect();
-        let first = self
-            .grants
-            .first()
-            .map(|grant| grant.binding)
-            .or_else(|| bindings.iter().next().copied());
+        let bindings: BTreeSet<usize> =
+            self.grants.iter().map(|grant| grant.binding).chain(self.bindings.iter().copied()).collect();
+        let first = self.grants.first().map(|grant| grant.binding).or_else(|| bindings.iter().next().copied());
         let chain = chain(assessment, first, self.grants.first().copied());
         let (location, location_of) = self.at.or_else(|| anchor(assessment, first))?;
         let mut related = self.related;
         // Always with the binding as a related place.
-        for binding in bindings
-            .iter()
-            .filter_map(|index| assessment.bindings.get(*index))
-        {
+        for binding in bindings.iter().filter_map(|index| assessment.bindings.get(*index)) {
             if binding.binding.location.is_some() {
                 related.push(related_to(&binding.binding));
             }
         }
-        related.sort_by_key(|place| {
-            (
-                place.location.is_none(),
-                place.location.clone(),
-                place.label.clone(),
-            )
-        });
+        related.sort_by_key(|place| (place.location.is_none(), place.location.clone(), place.label.clone()));
         related.dedup();
         related.retain(|place| place.location.as_ref() != Some(&location));
         related.truncate(MOST_RELATED);
         let subject = assessment.subject.name.clone();
-        let fingerprint = fingerprint::of(&[
-            &doc.id,
-            &assessment.package,
-            &subject,
-            &self.role,
-            &self.permission,
-        ]);
+        let fingerprint = fingerprint::of(&[&doc.id, &assessment.package, &subject, &self.role, &self.permission]);
         Some(Finding {
             rule: doc.id.clone(),
             severity,
@@ -108,16 +85,8 @@ impl<'a> Draft<'a> {
             package: assessment.package.clone(),
             subject,
             message: self.message,
-            evidence: if self.evidence.is_empty() {
-                window(assessment)
-            } else {
-                self.evidence
-            },
-            remedy: if self.remedy.is_empty() {
-                doc.remedy()
-            } else {
-                self.remedy
-            },
+            evidence: if self.evidence.is_empty() { window(assessment) } else { self.evidence },
+            remedy: if self.remedy.is_empty() { doc.remedy() } else { self.remedy },
             permission: self.permission,
             location,
             location_of,
@@ -131,27 +100,15 @@ impl<'a> Draft<'a> {
 
 /// A role that nobody is bound to has no effect yet, so nothing about its effect is certain.
 fn confidence(of_rule: Confidence, assessment: &Assessment) -> Confidence {
-    if assessment.subject.unbound {
-        of_rule.min(Confidence::Medium)
-    } else {
-        of_rule
-    }
+    if assessment.subject.unbound { of_rule.min(Confidence::Medium) } else { of_rule }
 }
 
 /// Workload → account → binding → role → rule entry.
 fn chain(assessment: &Assessment, binding: Option<usize>, grant: Option<&Grant>) -> Vec<Related> {
-    let mut chain: Vec<Related> = assessment
-        .workloads
-        .iter()
-        .take(MOST_RELATED)
-        .map(related_to)
-        .collect();
+    let mut chain: Vec<Related> = assessment.workloads.iter().take(MOST_RELATED).map(related_to).collect();
     let binding = binding.and_then(|index| assessment.bindings.get(index));
     if !assessment.subject.unbound {
-        let account = assessment
-            .account
-            .as_ref()
-            .and_then(|account| account.location.clone());
+        let account = assessment.account.as_ref().and_then(|account| account.location.clone());
         chain.push(Related {
             label: format!("ServiceAccount {}", assessment.subject.name),
             location: account.or_else(|| binding.and_then(|binding| binding.subject_location.clone())),
@@ -159,32 +116,19 @@ fn chain(assessment: &Assessment, binding: Option<usize>, grant: Option<&Grant>)
     }
     let Some(binding) = binding else { return chain };
     if let Some(group) = &binding.via_group {
-        chain.push(Related {
-            label: format!("Group {group}"),
-            location: binding.subject_location.clone(),
-        });
+        chain.push(Related { label: format!("Group {group}"), location: binding.subject_location.clone() });
     }
     chain.push(match binding.binding.location {
         Some(_) => related_to(&binding.binding),
-        None => Related {
-            label: "bound to nobody in the input".to_owned(),
-            location: None,
-        },
+        None => Related { label: "bound to nobody in the input".to_owned(), location: None },
     });
     chain.push(Related {
         label: role_label(binding),
-        location: binding
-            .role
-            .location
-            .clone()
-            .or_else(|| binding.role_ref_location.clone()),
+        location: binding.role.location.clone().or_else(|| binding.role_ref_location.clone()),
     });
     let Some(grant) = grant else { return chain };
     if let Some(contributor) = &grant.aggregated_from {
-        chain.push(Related {
-            label: format!("aggregated from ClusterRole {contributor}"),
-            location: None,
-        });
+        chain.push(Related { label: format!("aggregated from ClusterRole {contributor}"), location: None });
     }
     chain.push(Related {
         label: format!("rule entry {}", grant.entry + 1),
@@ -211,19 +155,13 @@ pub(super) fn label(place: &Place) -> String {
 }
 
 pub(super) fn related_to(place: &Place) -> Related {
-    Related {
-        label: label(place),
-        location: place.location.clone(),
-    }
+    Related { label: label(place), location: place.location.clone() }
 }
 
 /// The best place that the subject has: an object of the input, else a line of the log.
 fn anchor(assessment: &Assessment, binding: Option<usize>) -> Option<(Location, LocationOf)> {
     object(assessment, binding).or_else(|| {
-        let sample = assessment
-            .calls
-            .iter()
-            .find_map(|call| call.observed.samples.first())?;
+        let sample = assessment.calls.iter().find_map(|call| call.observed.samples.first())?;
         Some((log_line(&sample.path, sample.line), LocationOf::LogLine))
     })
 }
@@ -232,33 +170,16 @@ fn anchor(assessment: &Assessment, binding: Option<usize>) -> Option<(Location, 
 pub(super) fn object(assessment: &Assessment, binding: Option<usize>) -> Option<(Location, LocationOf)> {
     let first = binding.and_then(|index| assessment.bindings.get(index));
     let of_binding = first.into_iter().chain(&assessment.bindings).find_map(|binding| {
-        let places = [
-            &binding.role_ref_location,
-            &binding.binding.location,
-            &binding.role.location,
-        ];
+        let places = [&binding.role_ref_location, &binding.binding.location, &binding.role.location];
         places.into_iter().flatten().next()
     });
-    let account = assessment
-        .account
-        .as_ref()
-        .and_then(|account| account.location.as_ref());
-    let workload = assessment
-        .workloads
-        .iter()
-        .find_map(|workload| workload.location.as_ref());
+    let account = assessment.account.as_ref().and_then(|account| account.location.as_ref());
+    let workload = assessment.workloads.iter().find_map(|workload| workload.location.as_ref());
     Some((of_binding.or(account).or(workload)?.clone(), LocationOf::Name))
 }
 
 /// A whole line of a log, as a place.
 pub(super) fn log_line(path: &str, line: u64) -> Location {
     let line = u32::try_from(line).unwrap_or(u32::MAX).max(1);
-    Location {
-        path: path.to_owned(),
-        line,
-        column: 1,
-        end_line: line,
-        end_column: 1,
-        span: None,
-    }
+    Location { path: path.to_owned(), line, column: 1, end_line: line, end_column: 1, span: None }
 }

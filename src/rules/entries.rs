@@ -11,12 +11,9 @@ use crate::source::Location;
 pub(super) fn role_of(assessment: &Assessment, grant: &Grant) -> Option<Place> {
     let bound = &assessment.bindings.get(grant.binding)?.role;
     Some(match &grant.aggregated_from {
-        Some(name) => Place {
-            kind: "ClusterRole".to_owned(),
-            namespace: String::new(),
-            name: name.clone(),
-            location: None,
-        },
+        Some(name) => {
+            Place { kind: "ClusterRole".to_owned(), namespace: String::new(), name: name.clone(), location: None }
+        }
         None => bound.clone(),
     })
 }
@@ -43,10 +40,7 @@ pub(super) fn shipped(assessment: &Assessment) -> Vec<Entry<'_>> {
             continue;
         };
         let at = *index.entry((role.clone(), grant.entry)).or_insert_with(|| {
-            entries.push(Entry {
-                role,
-                grants: Vec::new(),
-            });
+            entries.push(Entry { role, grants: Vec::new() });
             entries.len() - 1
         });
         if let Some(entry) = entries.get_mut(at) {
@@ -148,8 +142,7 @@ pub(super) fn slices<'a>(entry: &Entry<'a>, mark: impl Fn(&Grant) -> Mark) -> Ve
             groups.entry(group).or_default().add(*mark);
         }
     }
-    let whole =
-        |tallies: &BTreeMap<&str, Tally>, token: &str| tallies.get(token).is_some_and(|tally| tally.whole());
+    let whole = |tallies: &BTreeMap<&str, Tally>, token: &str| tallies.get(token).is_some_and(|tally| tally.whole());
     let mut found: BTreeMap<(LocationOf, bool, &'a str), Vec<&'a Grant>> = BTreeMap::new();
     for (grant, _) in marked.iter().filter(|(_, mark)| *mark == Mark::Hit) {
         let (verb, thing) = (verb(grant), thing(grant));
@@ -173,12 +166,7 @@ pub(super) fn slices<'a>(entry: &Entry<'a>, mark: impl Fn(&Grant) -> Mark) -> Ve
             add(LocationOf::Verb, true, verb);
         }
     }
-    let slice = |((of, partial, token), grants)| Slice {
-        of,
-        token,
-        partial,
-        grants,
-    };
+    let slice = |((of, partial, token), grants)| Slice { of, token, partial, grants };
     let mut slices: Vec<Slice<'a>> = found.into_iter().map(slice).collect();
     slices.sort_by_key(|slice| slice.grants.first().map(|grant| grant.index));
     slices
@@ -193,11 +181,7 @@ pub(super) fn permission(grants: &[&Grant]) -> String {
             _ => thing(grant).to_owned(),
         };
         let names = grant.rule.resource_names.join(",");
-        let text = if names.is_empty() {
-            dotted
-        } else {
-            format!("{dotted} ({names})")
-        };
+        let text = if names.is_empty() { dotted } else { format!("{dotted} ({names})") };
         verbs_of.entry(text).or_default().insert(verb(grant));
     }
     let clause = |(thing, verbs): (String, BTreeSet<&str>)| {

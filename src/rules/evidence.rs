@@ -9,11 +9,7 @@ pub(super) fn counted(assessment: &Assessment, calls: u64) -> String {
     match &assessment.evidence {
         None => String::new(),
         Some(Evidence { calls: 0, .. }) => window(assessment),
-        Some(evidence) => format!(
-            "{calls} of {} in {}",
-            plural(evidence.calls, "call"),
-            span(evidence)
-        ),
+        Some(evidence) => format!("{calls} of {} in {}", plural(evidence.calls, "call"), span(evidence)),
     }
 }
 
@@ -36,20 +32,13 @@ fn span(evidence: &Evidence) -> String {
 
 /// `1 call`, `2 calls`.
 pub(super) fn plural(count: u64, what: &str) -> String {
-    if count == 1 {
-        format!("1 {what}")
-    } else {
-        format!("{count} {what}s")
-    }
+    if count == 1 { format!("1 {what}") } else { format!("{count} {what}s") }
 }
 
 /// Calls that any of the grants covered, each call once.
 pub(super) fn calls_of(assessment: &Assessment, grants: &[&Grant]) -> u64 {
     let indices: BTreeSet<usize> = grants.iter().map(|grant| grant.index).collect();
-    let covered = assessment
-        .calls
-        .iter()
-        .filter(|call| call.grants.iter().any(|index| indices.contains(index)));
+    let covered = assessment.calls.iter().filter(|call| call.grants.iter().any(|index| indices.contains(index)));
     let counted: u64 = covered.map(|call| call.observed.count).sum();
     // A call names at most eight of its grants.
     counted.max(grants.iter().map(|grant| grant.calls).max().unwrap_or_default())
@@ -59,12 +48,7 @@ pub(super) fn calls_of(assessment: &Assessment, grants: &[&Grant]) -> u64 {
 pub(super) fn some_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
     const SHOWN: usize = 5;
     let all: Vec<&str> = texts.into_iter().collect();
-    let mut text = all
-        .iter()
-        .take(SHOWN)
-        .map(|text| format!("`{text}`"))
-        .collect::<Vec<_>>()
-        .join(", ");
+    let mut text = all.iter().take(SHOWN).map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
     if all.len() > SHOWN {
         text = format!("{text} and {} more", all.len() - SHOWN);
     }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::document::RuleDoc;
 use crate::analysis::{
-    Assessment, BindingPlace, CallVerdict, Evidence, Grant, GrantPlaces, JudgedCall, Place, Points,
-    RoleState, SubjectId, Verdict,
+    Assessment, BindingPlace, CallVerdict, Evidence, Grant, GrantPlaces, JudgedCall, Place, Points, RoleState,
+    SubjectId, Verdict,
 };
 use crate::audit::{Decision, LogQuality, Observed, Origin, Sample};
 use crate::finding::Finding;
@@ -13,14 +13,7 @@ use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 use crate::source::Location;
 
 pub(crate) fn at(line: u32, column: u32) -> Location {
-    Location {
-        path: "role.yaml".to_owned(),
-        line,
-        column,
-        end_line: line,
-        end_column: column + 1,
-        span: None,
-    }
+    Location { path: "role.yaml".to_owned(), line, column, end_line: line, end_column: column + 1, span: None }
 }
 
 fn small(count: usize) -> u32 {
@@ -28,12 +21,7 @@ fn small(count: usize) -> u32 {
 }
 
 fn place(kind: &str, namespace: &str, name: &str, line: u32) -> Place {
-    Place {
-        kind: kind.to_owned(),
-        namespace: namespace.to_owned(),
-        name: name.to_owned(),
-        location: Some(at(line, 9)),
-    }
+    Place { kind: kind.to_owned(), namespace: namespace.to_owned(), name: name.to_owned(), location: Some(at(line, 9)) }
 }
 
 /// `op-ns/op` with a Deployment and an account, holding nothing.
@@ -60,12 +48,7 @@ pub(crate) fn subject() -> Assessment {
 }
 
 /// Adds a binding to a role of this name; grants of [`grant`] follow it.
-pub(crate) fn bind(
-    mut assessment: Assessment,
-    scope: Scope,
-    role: &str,
-    role_state: RoleState,
-) -> Assessment {
+pub(crate) fn bind(mut assessment: Assessment, scope: Scope, role: &str, role_state: RoleState) -> Assessment {
     let line = 800 + 10 * small(assessment.bindings.len());
     let (kind, namespace) = match &scope {
         Scope::Cluster => ("ClusterRoleBinding", ""),
@@ -106,11 +89,7 @@ pub(crate) fn entry(
                 let rule = Rule {
                     api_groups: vec![group.to_owned()],
                     resources: vec![resource.to_owned()],
-                    resource_names: names
-                        .split(',')
-                        .filter(|name| !name.is_empty())
-                        .map(str::to_owned)
-                        .collect(),
+                    resource_names: names.split(',').filter(|name| !name.is_empty()).map(str::to_owned).collect(),
                     non_resource_urls: Vec::new(),
                     verbs: vec![verb.to_owned()],
                 };
@@ -141,13 +120,7 @@ pub(crate) fn entry(
 
 /// `op-ns/op` holding one entry of a shipped role in this scope.
 pub(crate) fn holding(scope: Scope, groups: &str, resources: &str, verbs: &str) -> Assessment {
-    entry(
-        bind(subject(), scope, "op-role", RoleState::Shipped),
-        0,
-        groups,
-        resources,
-        verbs,
-    )
+    entry(bind(subject(), scope, "op-role", RoleState::Shipped), 0, groups, resources, verbs)
 }
 
 pub(crate) fn in_ns() -> Scope {
@@ -185,11 +158,7 @@ pub(crate) fn call(
         namespace: namespace.to_owned(),
         ..ResourceRequest::default()
     });
-    let decision = if verdict == CallVerdict::Denied {
-        Decision::Denied
-    } else {
-        Decision::Allowed
-    };
+    let decision = if verdict == CallVerdict::Denied { Decision::Denied } else { Decision::Allowed };
     let line = assessment.calls.len() as u64 + 1;
     let observed = Observed {
         user: assessment.subject.user.clone(),
@@ -200,20 +169,13 @@ pub(crate) fn call(
         codes: BTreeMap::new(),
         first: String::new(),
         last: String::new(),
-        samples: vec![Sample {
-            path: "audit.log".to_owned(),
-            line,
-            audit_id: format!("id-{line}"),
-        }],
+        samples: vec![Sample { path: "audit.log".to_owned(), line, audit_id: format!("id-{line}") }],
         reasons: Vec::new(),
         object_namespace: String::new(),
         level: "Metadata".to_owned(),
+        impersonators: Vec::new(),
     };
-    assessment.calls.push(JudgedCall {
-        observed,
-        verdict,
-        grants: grants.to_vec(),
-    });
+    assessment.calls.push(JudgedCall { observed, verdict, grants: grants.to_vec() });
     assessment
 }
 

@@ -8,10 +8,7 @@ use crate::rbac::Rule;
 pub(super) fn intersects(rule: &Rule, pattern: &Rule) -> bool {
     let names = rule.resource_names.is_empty()
         || pattern.resource_names.is_empty()
-        || rule
-            .resource_names
-            .iter()
-            .any(|name| pattern.resource_names.contains(name));
+        || rule.resource_names.iter().any(|name| pattern.resource_names.contains(name));
     any(&rule.verbs, &pattern.verbs, same_or_star)
         && ((names
             && any(&rule.api_groups, &pattern.api_groups, same_or_star)
@@ -29,19 +26,14 @@ pub(super) fn same_or_star(a: &str, b: &str) -> bool {
 
 pub(super) fn resources_meet(a: &str, b: &str) -> bool {
     let sub = |text: &str| text.split_once('/').map(|(_, sub)| sub.to_owned());
-    let all_of_sub = |wide: &str, other: &str| {
-        wide.strip_prefix("*/")
-            .is_some_and(|own| sub(other).as_deref() == Some(own))
-    };
+    let all_of_sub =
+        |wide: &str, other: &str| wide.strip_prefix("*/").is_some_and(|own| sub(other).as_deref() == Some(own));
     same_or_star(a, b) || all_of_sub(a, b) || all_of_sub(b, a)
 }
 
 pub(super) fn urls_meet(a: &str, b: &str) -> bool {
     // A trailing `*` is a prefix; `*` alone is the empty prefix.
-    match (
-        a.strip_suffix('*').map(trim_stars),
-        b.strip_suffix('*').map(trim_stars),
-    ) {
+    match (a.strip_suffix('*').map(trim_stars), b.strip_suffix('*').map(trim_stars)) {
         (Some(a), Some(b)) => a.starts_with(b) || b.starts_with(a),
         (Some(prefix), None) => b.starts_with(prefix),
         (None, Some(prefix)) => a.starts_with(prefix),
@@ -68,10 +60,7 @@ mod tests {
     }
 
     fn meets(resource: &str, wanted: &str) -> bool {
-        intersects(
-            &rule("", resource, "create", &[]),
-            &rule("", wanted, "create", &[]),
-        )
+        intersects(&rule("", resource, "create", &[]), &rule("", wanted, "create", &[]))
     }
 
     #[test]
@@ -92,15 +81,9 @@ mod tests {
         assert!(intersects(&rule("*", "secrets", "*", &["a"]), &wanted));
         assert!(!intersects(&rule("apps", "secrets", "get", &[]), &wanted));
         assert!(!intersects(&rule("", "secrets", "Get", &[]), &wanted));
-        assert!(!intersects(
-            &rule("", "secrets", "get", &["a"]),
-            &rule("", "secrets", "get", &["b"])
-        ));
+        assert!(!intersects(&rule("", "secrets", "get", &["a"]), &rule("", "secrets", "get", &["b"])));
         // There is no wildcard in names.
-        assert!(!intersects(
-            &rule("", "secrets", "get", &["*"]),
-            &rule("", "secrets", "get", &["b"])
-        ));
+        assert!(!intersects(&rule("", "secrets", "get", &["*"]), &rule("", "secrets", "get", &["b"])));
         assert!(!intersects(&Rule::default(), &wanted));
     }
 

@@ -27,12 +27,8 @@ static DOCUMENTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
 /// Name and text of each embedded document, in order of name.
 pub fn embedded() -> Vec<(String, &'static str)> {
-    let files = DOCUMENTS
-        .files()
-        .filter_map(|file| Some((file.path().to_str()?.to_owned(), file.contents_utf8()?)));
-    let mut documents: Vec<_> = files
-        .filter(|(name, _)| name.ends_with(".md") && name != "README.md")
-        .collect();
+    let files = DOCUMENTS.files().filter_map(|file| Some((file.path().to_str()?.to_owned(), file.contents_utf8()?)));
+    let mut documents: Vec<_> = files.filter(|(name, _)| name.ends_with(".md") && name != "README.md").collect();
     documents.sort();
     documents
 }
@@ -54,10 +50,7 @@ pub fn load<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<RuleDoc>
 /// The embedded pack, parsed once, by id. (`tests/rules.rs` holds that every embedded document is in it.)
 pub fn all() -> &'static [RuleDoc] {
     static ALL: LazyLock<Vec<RuleDoc>> = LazyLock::new(|| {
-        let mut docs: Vec<RuleDoc> = embedded()
-            .iter()
-            .filter_map(|(_, text)| RuleDoc::parse(text).ok())
-            .collect();
+        let mut docs: Vec<RuleDoc> = embedded().iter().filter_map(|(_, text)| RuleDoc::parse(text).ok()).collect();
         docs.sort_by(|a, b| a.id.cmp(&b.id));
         docs
     });
@@ -66,9 +59,7 @@ pub fn all() -> &'static [RuleDoc] {
 
 /// The rule of an id or a name.
 pub fn get(id_or_name: &str) -> Option<&'static RuleDoc> {
-    all()
-        .iter()
-        .find(|doc| doc.id.eq_ignore_ascii_case(id_or_name) || doc.name == id_or_name)
+    all().iter().find(|doc| doc.id.eq_ignore_ascii_case(id_or_name) || doc.name == id_or_name)
 }
 
 /// Runs the embedded pack over the assessments.
@@ -82,10 +73,7 @@ pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[
     let uses = checks::Uses::of(assessments);
     for doc in docs {
         for assessment in assessments {
-            let input = checks::Input {
-                assessment,
-                uses: &uses,
-            };
+            let input = checks::Input { assessment, uses: &uses };
             match doc.kind {
                 Kind::Capability => capability::find(assessment, doc, &mut findings),
                 Kind::Check => checks::run(&input, doc, &mut findings),
@@ -94,12 +82,7 @@ pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[
     }
     let key = |finding: &Finding| {
         let location = finding.location.clone();
-        (
-            std::cmp::Reverse(finding.severity),
-            location,
-            finding.rule.clone(),
-            finding.fingerprint.clone(),
-        )
+        (std::cmp::Reverse(finding.severity), location, finding.rule.clone(), finding.fingerprint.clone())
     };
     findings.sort_by_cached_key(key);
     fingerprint::make_unique(&mut findings);

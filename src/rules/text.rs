@@ -33,11 +33,8 @@ impl RuleDoc {
 
     /// The whole document as plain text, for the terminal.
     pub fn explain(&self) -> String {
-        let body: String = self
-            .body
-            .lines()
-            .map(|line| format!("{}\n", line.strip_prefix("## ").unwrap_or(line)))
-            .collect();
+        let body: String =
+            self.body.lines().map(|line| format!("{}\n", line.strip_prefix("## ").unwrap_or(line))).collect();
         format!(
             "{} {}\n{}\n\n{}\n{body}\nControls it supports\n{}",
             self.id,
@@ -49,19 +46,14 @@ impl RuleDoc {
     }
 
     fn severity_line(&self) -> String {
-        let severities: Vec<String> = self
-            .severity
-            .iter()
-            .map(|(class, severity)| format!("{severity} ({class})"))
-            .collect();
+        let severities: Vec<String> =
+            self.severity.iter().map(|(class, severity)| format!("{severity} ({class})")).collect();
         format!("Severity: {}. Since {}.", severities.join(", "), self.since)
     }
 
     fn controls_list(&self) -> String {
         let line = |(framework, id): (controls::Framework, &str)| {
-            let gist = controls::lookup(framework, id)
-                .map(|control| format!(": {}", control.gist))
-                .unwrap_or_default();
+            let gist = controls::lookup(framework, id).map(|control| format!(": {}", control.gist)).unwrap_or_default();
             format!("- {} {}{gist}\n", framework.title(), framework.display(id))
         };
         self.controls.iter().map(line).collect()
@@ -76,11 +68,8 @@ pub fn index(docs: &[RuleDoc]) -> String {
          | id | what is wrong | severity | controls |\n| --- | --- | --- | --- |\n",
     );
     for doc in docs {
-        let severities: Vec<String> = doc
-            .severity
-            .iter()
-            .map(|(class, severity)| format!("{severity} ({class})"))
-            .collect();
+        let severities: Vec<String> =
+            doc.severity.iter().map(|(class, severity)| format!("{severity} ({class})")).collect();
         let line = format!(
             "| [{}]({}) | {} | {} | {} |\n",
             doc.id,
@@ -95,9 +84,5 @@ pub fn index(docs: &[RuleDoc]) -> String {
 }
 
 fn first_paragraph(text: &str) -> String {
-    text.lines()
-        .take_while(|line| !line.trim().is_empty())
-        .map(str::trim)
-        .collect::<Vec<_>>()
-        .join(" ")
+    text.lines().take_while(|line| !line.trim().is_empty()).map(str::trim).collect::<Vec<_>>().join(" ")
 }

@@ -108,10 +108,7 @@ impl Source {
 
     /// The text of line `line` (from 1) without its line break.
     pub fn line_text(&self, line: u32) -> &str {
-        self.lines
-            .line_range(line, &self.text)
-            .and_then(|range| self.text.get(range))
-            .unwrap_or_default()
+        self.lines.line_range(line, &self.text).and_then(|range| self.text.get(range)).unwrap_or_default()
     }
 }
 
@@ -127,11 +124,7 @@ impl SourceMap {
         let text = text.into();
         let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
         let lines = LineIndex::new(&text);
-        self.sources.push(Source {
-            path: path.into(),
-            text,
-            lines,
-        });
+        self.sources.push(Source { path: path.into(), text, lines });
         id
     }
 
@@ -142,17 +135,12 @@ impl SourceMap {
 
     /// All sources in the order they were added.
     pub fn iter(&self) -> impl Iterator<Item = (SourceId, &Source)> {
-        self.sources
-            .iter()
-            .enumerate()
-            .map(|(i, s)| (SourceId(u32::try_from(i).unwrap_or(u32::MAX)), s))
+        self.sources.iter().enumerate().map(|(i, s)| (SourceId(u32::try_from(i).unwrap_or(u32::MAX)), s))
     }
 
     /// The text under a span; empty when the span is not of this map.
     pub fn slice(&self, span: Span) -> &str {
-        self.get(span.source)
-            .and_then(|s| s.text.get(span.start as usize..span.end as usize))
-            .unwrap_or_default()
+        self.get(span.source).and_then(|s| s.text.get(span.start as usize..span.end as usize)).unwrap_or_default()
     }
 
     /// Path, lines and columns of a span.
@@ -163,11 +151,7 @@ impl SourceMap {
                 source.lines.position(span.start, &source.text),
                 source.lines.position(span.end, &source.text),
             ),
-            None => (
-                String::new(),
-                Position { line: 1, column: 1 },
-                Position { line: 1, column: 1 },
-            ),
+            None => (String::new(), Position { line: 1, column: 1 }, Position { line: 1, column: 1 }),
         };
         Location {
             path,
@@ -206,10 +190,7 @@ impl LineIndex {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();
         // A byte order mark is no column.
-        let before = text
-            .get(start as usize..offset as usize)
-            .unwrap_or_default()
-            .trim_start_matches('\u{feff}');
+        let before = text.get(start as usize..offset as usize).unwrap_or_default().trim_start_matches('\u{feff}');
         Position {
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX),
@@ -220,10 +201,7 @@ impl LineIndex {
     pub fn line_range(&self, line: u32, text: &str) -> Option<std::ops::Range<usize>> {
         let index = (line as usize).checked_sub(1)?;
         let start = *self.starts.get(index)? as usize;
-        let end = self
-            .starts
-            .get(index + 1)
-            .map_or(text.len(), |&next| next as usize);
+        let end = self.starts.get(index + 1).map_or(text.len(), |&next| next as usize);
         let line = text.get(start..end)?;
         Some(start..start + line.trim_end_matches(['\n', '\r']).len())
     }

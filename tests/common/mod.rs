@@ -1,6 +1,15 @@
 //! What several tests share: the folder of real inputs beside the repository, and the pipeline.
 
-#![allow(dead_code, reason = "each test binary uses its own part")]
+#![allow(
+    dead_code,
+    unreachable_pub,
+    clippy::allow_attributes,
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "each test binary uses its own part; tests read files, say what they skip, and fail loudly"
+)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -77,7 +86,9 @@ pub fn runs(recorded: &Path) -> Vec<Run> {
     for operator in entries(recorded).into_iter().filter(|path| path.is_dir()) {
         for log in entries(&operator) {
             let file = log.file_name().unwrap().to_str().unwrap();
-            let Some(name) = file.strip_prefix("audit-").and_then(|rest| rest.strip_suffix(".log.gz")) else { continue };
+            let Some(name) = file.strip_prefix("audit-").and_then(|rest| rest.strip_suffix(".log.gz")) else {
+                continue;
+            };
             let facts = fs::read_to_string(operator.join(format!("runs/{name}.json"))).unwrap();
             runs.push(Run {
                 operator: operator.file_name().unwrap().to_str().unwrap().to_owned(),

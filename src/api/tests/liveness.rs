@@ -19,11 +19,7 @@ fn all(rows: &[(&str, &str, &str)], expected: &str) {
     let table = table();
     for (group, resource, verb) in rows {
         let found = table.liveness(group, resource, verb);
-        assert_eq!(
-            word(&found),
-            expected,
-            "apiGroup {group:?} resource {resource:?} verb {verb:?}: {found:?}"
-        );
+        assert_eq!(word(&found), expected, "apiGroup {group:?} resource {resource:?} verb {verb:?}: {found:?}");
     }
 }
 
@@ -47,11 +43,7 @@ fn served_requests_are_live_wildcards_in_any_place() {
             ("", "pods/eviction", "create"),
             ("", "nodes/proxy", "get"),
             ("", "namespaces/finalize", "update"),
-            (
-                "certificates.k8s.io",
-                "certificatesigningrequests/approval",
-                "update",
-            ),
+            ("certificates.k8s.io", "certificatesigningrequests/approval", "update"),
             ("coordination.k8s.io", "leases", "update"),
             // Served, though not by default.
             ("scheduling.k8s.io", "workloads", "get"),
@@ -99,11 +91,7 @@ fn what_is_only_checked_is_never_dead() {
             ("*", "*/finalizers", "update"),
             ("example.com", "widgets/finalizers", "update"),
             ("other.io", "things/finalizers", "update"),
-            (
-                "certificates.k8s.io",
-                "certificatesigningrequests/nodeclient",
-                "create",
-            ),
+            ("certificates.k8s.io", "certificatesigningrequests/nodeclient", "create"),
             ("", "serviceaccounts/token", "subscribe"),
             ("", "nodes/metrics", "get"),
             ("", "nodes/stats", "get"),
@@ -115,11 +103,7 @@ fn what_is_only_checked_is_never_dead() {
             ("", "nodes/spec", "*"),
             ("", "secrets", "unsafe-delete-ignore-read-errors"),
             ("", "vault-audience", "request-serviceaccounts-token-audience"),
-            (
-                "resource.k8s.io",
-                "resourceclaims/driver",
-                "associated-node:update",
-            ),
+            ("resource.k8s.io", "resourceclaims/driver", "associated-node:update"),
             ("resource.k8s.io", "resourceclaims/driver", "arbitrary-node:patch"),
             ("resource.k8s.io", "resourceclaims/binding", "update"),
             ("", "endpoints/restricted", "create"),
@@ -143,11 +127,7 @@ fn unknown_groups_are_never_dead() {
             ("metrics.k8s.io", "pods", "get"),
             ("security.openshift.io", "securitycontextconstraints", "get"),
             ("monitoring.coreos.com", "servicemonitors", "*"),
-            (
-                "subresources.kubevirt.io",
-                "virtualmachineinstances/sev/setupsession",
-                "update",
-            ),
+            ("subresources.kubevirt.io", "virtualmachineinstances/sev/setupsession", "update"),
             ("pipelines.kubeflow.org", "runs", "readArtifact"),
             ("*", "widgetz", "get"),
             ("*", "pods", "describe"),
@@ -260,22 +240,12 @@ fn what_matches_nothing_is_dead_and_says_what_was_meant() {
 
 #[test]
 fn what_a_minor_removes_is_live_or_dead_by_the_chosen_minor() {
-    let (old, new) = (
-        Table::for_minor("1.31").unwrap(),
-        Table::for_minor("1.32").unwrap(),
-    );
-    assert_eq!(
-        old.liveness("resource.k8s.io", "podschedulingcontexts", "get"),
-        Liveness::Live
-    );
+    let (old, new) = (Table::for_minor("1.31").unwrap(), Table::for_minor("1.32").unwrap());
+    assert_eq!(old.liveness("resource.k8s.io", "podschedulingcontexts", "get"), Liveness::Live);
     let Liveness::Dead(reason) = new.liveness("resource.k8s.io", "podschedulingcontexts", "get") else {
         panic!("removed in 1.32");
     };
-    assert!(
-        reason.message.contains("removed in Kubernetes 1.32"),
-        "{}",
-        reason.message
-    );
+    assert!(reason.message.contains("removed in Kubernetes 1.32"), "{}", reason.message);
 }
 
 #[test]
@@ -317,12 +287,7 @@ fn no_audit_event_carries_what_is_only_checked() {
         (RBAC, "clusterroles", "bind", true),
         (RBAC, "clusterroles", "get", false),
         ("certificates.k8s.io", "signers", "approve", true),
-        (
-            "certificates.k8s.io",
-            "certificatesigningrequests/approval",
-            "update",
-            false,
-        ),
+        ("certificates.k8s.io", "certificatesigningrequests/approval", "update", false),
         ("example.com", "widgets/finalizers", "update", true),
         ("*", "*/finalizers", "update", true),
         ("", "nodes/metrics", "get", true),
@@ -335,11 +300,7 @@ fn no_audit_event_carries_what_is_only_checked() {
         ("", "*", "get", false),
         ("", "serviceaccounts/token", "create", false),
     ] {
-        assert_eq!(
-            is_check_only(group, resource, verb),
-            expected,
-            "{group:?} {resource} {verb}"
-        );
+        assert_eq!(is_check_only(group, resource, verb), expected, "{group:?} {resource} {verb}");
     }
 }
 
@@ -352,11 +313,7 @@ fn nothing_that_is_only_checked_is_served_as_well() {
             subresource => format!("{}/{subresource}", served.resource),
         };
         for verb in &served.verbs {
-            assert!(
-                !is_checked(&served.api_group, &resource, verb),
-                "{} {resource} {verb}",
-                served.api_group
-            );
+            assert!(!is_checked(&served.api_group, &resource, verb), "{} {resource} {verb}", served.api_group);
         }
     }
 }

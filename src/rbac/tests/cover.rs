@@ -23,13 +23,7 @@ fn show(rules: &[Rule]) -> Vec<String> {
     rules
         .iter()
         .map(|rule| {
-            let parts = [
-                &rule.api_groups,
-                &rule.resources,
-                &rule.resource_names,
-                &rule.non_resource_urls,
-                &rule.verbs,
-            ];
+            let parts = [&rule.api_groups, &rule.resources, &rule.resource_names, &rule.non_resource_urls, &rule.verbs];
             parts.map(|part| part.join(",")).join(" | ")
         })
         .collect()
@@ -37,23 +31,14 @@ fn show(rules: &[Rule]) -> Vec<String> {
 
 fn as_rule(entry: &Entry) -> Rule {
     match entry.clone() {
-        Entry::Resource {
-            api_group,
-            resource,
-            verb,
-            names,
-        } => Rule {
+        Entry::Resource { api_group, resource, verb, names } => Rule {
             api_groups: vec![api_group],
             resources: vec![resource],
             resource_names: names,
             non_resource_urls: vec![],
             verbs: vec![verb],
         },
-        Entry::NonResource { url, verb } => Rule {
-            non_resource_urls: vec![url],
-            verbs: vec![verb],
-            ..Rule::default()
-        },
+        Entry::NonResource { url, verb } => Rule { non_resource_urls: vec![url], verbs: vec![verb], ..Rule::default() },
     }
 }
 
@@ -63,10 +48,7 @@ fn resources_with_equal_verbs_share_a_rule_and_core_comes_first() {
     all.extend(entries("", "secrets", "get list watch", &[]));
     all.extend(entries("", "configmaps", "get watch list", &[]));
     all.extend(entries("", "events", "patch create", &[]));
-    all.push(Entry::NonResource {
-        url: "/metrics".into(),
-        verb: "get".into(),
-    });
+    all.push(Entry::NonResource { url: "/metrics".into(), verb: "get".into() });
     assert_eq!(
         show(&rules(all)),
         [
@@ -82,10 +64,7 @@ fn resources_with_equal_verbs_share_a_rule_and_core_comes_first() {
 fn groups_with_equal_resources_and_verbs_share_a_rule() {
     let mut all = entries("", "events", "create patch", &[]);
     all.extend(entries("events.k8s.io", "events", "create patch", &[]));
-    assert_eq!(
-        show(&rules(all)),
-        [",events.k8s.io | events |  |  | create,patch"]
-    );
+    assert_eq!(show(&rules(all)), [",events.k8s.io | events |  |  | create,patch"]);
 }
 
 #[test]
@@ -95,11 +74,7 @@ fn verbs_over_different_names_are_never_merged() {
     all.extend(entries("", "secrets", "list", &[]));
     assert_eq!(
         show(&rules(all)),
-        [
-            " | secrets |  |  | list",
-            " | secrets | a |  | get",
-            " | secrets | a,b |  | update"
-        ]
+        [" | secrets |  |  | list", " | secrets | a |  | get", " | secrets | a,b |  | update"]
     );
 }
 
@@ -108,10 +83,7 @@ fn names_of_one_verb_are_united_and_unrestricted_wins() {
     let mut all = entries("", "secrets", "get list", &["b"]);
     all.extend(entries("", "secrets", "get", &["a"]));
     all.extend(entries("", "secrets", "list", &[]));
-    assert_eq!(
-        show(&rules(all)),
-        [" | secrets |  |  | list", " | secrets | a,b |  | get"]
-    );
+    assert_eq!(show(&rules(all)), [" | secrets |  |  | list", " | secrets | a,b |  | get"]);
 }
 
 #[test]
@@ -119,14 +91,7 @@ fn a_kept_wildcard_swallows_what_it_grants_and_no_more() {
     let mut all = entries("", "secrets", "* get", &["a"]);
     all.extend(entries("", "secrets", "update", &["a", "b"]));
     all.extend(entries("", "pods", "list *", &[]));
-    assert_eq!(
-        show(&rules(all)),
-        [
-            " | pods |  |  | *",
-            " | secrets | a |  | *",
-            " | secrets | b |  | update"
-        ]
-    );
+    assert_eq!(show(&rules(all)), [" | pods |  |  | *", " | secrets | a |  | *", " | secrets | b |  | update"]);
 }
 
 #[test]
@@ -134,26 +99,17 @@ fn a_verb_set_made_of_two_others_needs_no_rule_of_its_own() {
     let mut all = entries("", "a", "get list", &[]);
     all.extend(entries("", "b", "create", &[]));
     all.extend(entries("", "c", "get list create", &[]));
-    assert_eq!(
-        show(&rules(all)),
-        [" | a,c |  |  | get,list", " | b,c |  |  | create"]
-    );
+    assert_eq!(show(&rules(all)), [" | a,c |  |  | get,list", " | b,c |  |  | create"]);
     // With one of them missing nothing is saved, and each resource is named once.
     let mut all = entries("", "a", "get list", &[]);
     all.extend(entries("", "c", "get list create", &[]));
-    assert_eq!(
-        show(&rules(all)),
-        [" | a |  |  | get,list", " | c |  |  | get,list,create"]
-    );
+    assert_eq!(show(&rules(all)), [" | a |  |  | get,list", " | c |  |  | get,list,create"]);
 }
 
 #[test]
 fn other_verbs_follow_the_customary_ones_alphabetically() {
     let all = entries("", "x", "use deletecollection bind delete get", &[]);
-    assert_eq!(
-        show(&rules(all)),
-        [" | x |  |  | get,delete,deletecollection,bind,use"]
-    );
+    assert_eq!(show(&rules(all)), [" | x |  |  | get,delete,deletecollection,bind,use"]);
     assert!(rules([]).is_empty());
 }
 

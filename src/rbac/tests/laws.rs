@@ -25,28 +25,13 @@ const RESOURCES: &[&str] = &[
 ];
 const NAMES: &[&str] = &["a", "b", "*", "", "A"];
 const VERBS: &[&str] = &["get", "list", "*", "bind", "", "GET"];
-const URLS: &[&str] = &[
-    "/", "/a", "/a*", "/a/*", "*", "**", "/ab", "/a**", "/a/b*", "", "/a*b", "/b",
-];
+const URLS: &[&str] = &["/", "/a", "/a*", "/a/*", "*", "**", "/ab", "/a**", "/a/b*", "", "/a*b", "/b"];
 
-const ASKED_RESOURCES: &[&str] = &[
-    "pods",
-    "pods/exec",
-    "secrets",
-    "*",
-    "",
-    "a",
-    "a/b",
-    "a/b/c",
-    "PODS",
-    "other",
-    "*/exec",
-    "pods/*",
-];
+const ASKED_RESOURCES: &[&str] =
+    &["pods", "pods/exec", "secrets", "*", "", "a", "a/b", "a/b/c", "PODS", "other", "*/exec", "pods/*"];
 const ASKED_SUBRESOURCES: &[&str] = &["", "exec", "log", "*", "c", "b/c", "other", "EXEC"];
-const ASKED_PATHS: &[&str] = &[
-    "/", "/a", "/ab", "/a/", "/a/b", "/a/bc", "", "*", "/a*", "/a*b", "/b", "/A", "/a\u{0}", "/é",
-];
+const ASKED_PATHS: &[&str] =
+    &["/", "/a", "/ab", "/a/", "/a/b", "/a/bc", "", "*", "/a*", "/a*b", "/b", "/A", "/a\u{0}", "/é"];
 
 fn some(of: &'static [&'static str], most: usize) -> impl Strategy<Value = Vec<String>> {
     subsequence(of, 0..=most).prop_map(|list| list.into_iter().map(str::to_owned).collect())
@@ -57,22 +42,15 @@ fn one(of: &'static [&'static str]) -> impl Strategy<Value = String> {
 }
 
 fn any_rule() -> impl Strategy<Value = Rule> {
-    (
-        some(GROUPS, 2),
-        some(RESOURCES, 3),
-        some(NAMES, 2),
-        some(URLS, 3),
-        some(VERBS, 3),
+    (some(GROUPS, 2), some(RESOURCES, 3), some(NAMES, 2), some(URLS, 3), some(VERBS, 3)).prop_map(
+        |(api_groups, resources, resource_names, non_resource_urls, verbs)| Rule {
+            api_groups,
+            resources,
+            resource_names,
+            non_resource_urls,
+            verbs,
+        },
     )
-        .prop_map(
-            |(api_groups, resources, resource_names, non_resource_urls, verbs)| Rule {
-                api_groups,
-                resources,
-                resource_names,
-                non_resource_urls,
-                verbs,
-            },
-        )
 }
 
 fn any_rules() -> impl Strategy<Value = Vec<Rule>> {
@@ -96,10 +74,7 @@ fn all_requests() -> Vec<Request> {
     let mut all = Vec::new();
     for verb in VERBS {
         for path in ASKED_PATHS {
-            all.push(Request::NonResource(NonResourceRequest {
-                path: (*path).into(),
-                verb: (*verb).into(),
-            }));
+            all.push(Request::NonResource(NonResourceRequest { path: (*path).into(), verb: (*verb).into() }));
         }
         for group in GROUPS {
             for resource in ASKED_RESOURCES {
@@ -128,11 +103,7 @@ fn as_the_set_reads(request: &Request) -> Request {
     };
     let combined = asked.combined();
     let (resource, subresource) = combined.split_once('/').unwrap_or((&combined, ""));
-    let read = ResourceRequest {
-        resource: resource.into(),
-        subresource: subresource.into(),
-        ..asked.clone()
-    };
+    let read = ResourceRequest { resource: resource.into(), subresource: subresource.into(), ..asked.clone() };
     Request::Resource(read)
 }
 

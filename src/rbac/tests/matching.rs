@@ -5,11 +5,7 @@ use crate::rbac::{PermissionSet, Request, ResourceRequest, Rule};
 
 fn check(rule: &Rule, request: &Request, expected: bool) {
     assert_eq!(rule.allows(request), expected, "{rule:?} asked {request:?}");
-    assert_eq!(
-        PermissionSet::from_rules([rule]).allows(request),
-        expected,
-        "set of {rule:?} asked {request:?}"
-    );
+    assert_eq!(PermissionSet::from_rules([rule]).allows(request), expected, "set of {rule:?} asked {request:?}");
 }
 
 #[test]
@@ -76,11 +72,7 @@ fn a_slash_in_the_asked_resource_itself_is_compared_as_one_name() {
         let rule = rule("-", granted, "get");
         let request = odd(resource, subresource);
         assert_eq!(rule.allows(&request), by_rule, "{granted} asked {request:?}");
-        assert_eq!(
-            PermissionSet::from_rules([&rule]).allows(&request),
-            by_set,
-            "{granted} asked {request:?}"
-        );
+        assert_eq!(PermissionSet::from_rules([&rule]).allows(&request), by_set, "{granted} asked {request:?}");
     }
 }
 
@@ -97,11 +89,7 @@ fn groups_and_verbs_match_exactly_or_by_a_lone_star() {
         ("*.k8s.io", "storage.k8s.io", false),
         ("Apps", "apps", false),
     ] {
-        check(
-            &rule(granted, "pods", "get"),
-            &asks(asked, "get", "pods"),
-            expected,
-        );
+        check(&rule(granted, "pods", "get"), &asks(asked, "get", "pods"), expected);
     }
     for (granted, asked, expected) in [
         ("*", "bind", true),
@@ -109,22 +97,11 @@ fn groups_and_verbs_match_exactly_or_by_a_lone_star() {
         ("get", "GET", false),
         ("Get", "get", false),
         ("impersonate:*", "impersonate:user-info", false),
-        (
-            "impersonate-on:user-info:list",
-            "impersonate-on:user-info:list",
-            true,
-        ),
+        ("impersonate-on:user-info:list", "impersonate-on:user-info:list", true),
     ] {
         // `-` would be taken for the empty string, so this rule is built by hand.
         let verbs = granted.split(' ').map(str::to_owned).collect();
-        check(
-            &Rule {
-                verbs,
-                ..rule("-", "pods", "get")
-            },
-            &asks("", asked, "pods"),
-            expected,
-        );
+        check(&Rule { verbs, ..rule("-", "pods", "get") }, &asks("", asked, "pods"), expected);
     }
 }
 
@@ -144,11 +121,7 @@ fn names_are_a_list_of_literals_and_an_empty_list_is_no_restriction() {
         (&[""], "pods", true),
         (&[""], "pods@a", false),
     ] {
-        check(
-            &named("-", "pods", "get", names),
-            &asks("", "get", asked),
-            expected,
-        );
+        check(&named("-", "pods", "get", names), &asks("", "get", asked), expected);
     }
 }
 
@@ -179,11 +152,7 @@ fn bind_and_escalate_are_verbs_of_the_role_and_not_of_the_binding() {
 fn tokens_and_evictions_are_of_the_core_group() {
     for (group, expected) in [("-", true), ("authentication.k8s.io", false), ("policy", false)] {
         for resource in ["serviceaccounts/token", "pods/eviction"] {
-            check(
-                &rule(group, resource, "create"),
-                &asks("", "create", resource),
-                expected,
-            );
+            check(&rule(group, resource, "create"), &asks("", "create", resource), expected);
         }
     }
 }
@@ -223,10 +192,7 @@ fn resource_rules_and_path_rules_do_not_answer_each_other() {
     check(&urls(&["*"], &["*"]), &asks("", "get", "pods"), false);
     check(&Rule::default(), &asks("", "get", "pods"), false);
     check(&Rule::default(), &gets("/"), false);
-    let both = Rule {
-        non_resource_urls: vec!["/x".into()],
-        ..rule("-", "pods", "get")
-    };
+    let both = Rule { non_resource_urls: vec!["/x".into()], ..rule("-", "pods", "get") };
     check(&both, &gets("/x"), true);
     check(&both, &asks("", "get", "pods"), true);
 }

@@ -30,21 +30,14 @@ fn a_wildcard_minus_exact_entries_keeps_all_the_rest() {
         ("", "get", "secrets@b", true),
         ("", "get", "secrets", true),
     ] {
-        assert_eq!(
-            left.allows(&asks(group, verb, resource)),
-            expected,
-            "{group} {verb} {resource}"
-        );
+        assert_eq!(left.allows(&asks(group, verb, resource)), expected, "{group} {verb} {resource}");
     }
 }
 
 #[test]
 fn covering_needs_no_single_rule_that_covers() {
     let rows = set(&[rule("-", "pods", "get list"), rule("-", "secrets", "get list")]);
-    let columns = set(&[
-        rule("-", "pods secrets", "get"),
-        rule("-", "pods secrets", "list"),
-    ]);
+    let columns = set(&[rule("-", "pods secrets", "get"), rule("-", "pods secrets", "list")]);
     assert!(rows.covers(&columns) && columns.covers(&rows));
     assert!(!rows.covers(&set(&[rule("-", "pods secrets", "get watch")])));
     assert!(set(&[rule("-", "*/exec", "get")]).covers(&set(&[rule("-", "pods/exec */exec", "get")])));
@@ -57,45 +50,22 @@ fn covering_needs_no_single_rule_that_covers() {
 #[test]
 fn equal_sets_print_the_same_however_they_were_built() {
     let rows = set(&[rule("-", "pods", "get list"), rule("-", "secrets", "get list")]);
-    let columns = set(&[
-        rule("-", "pods secrets", "get"),
-        rule("-", "pods secrets", "list"),
-    ]);
+    let columns = set(&[rule("-", "pods secrets", "get"), rule("-", "pods secrets", "list")]);
     assert!(same(&rows, &columns));
     let all = set(&[rule("*", "*", "*")]);
     assert!(same(&all, &all.subtract(&columns).union(&rows)));
-    assert!(same(
-        &all,
-        &set(&[
-            rule("*", "*", "*"),
-            named("-", "pods", "get", &["x"]),
-            rule("-", "*/log", "*")
-        ])
-    ));
+    assert!(same(&all, &set(&[rule("*", "*", "*"), named("-", "pods", "get", &["x"]), rule("-", "*/log", "*")])));
     let paths = set(&[urls(&["/a*"], &["get"])]);
     let rebuilt = paths.subtract(&set(&[urls(&["/a", "/abc/*"], &["get"])]));
-    assert!(same(
-        &paths,
-        &rebuilt.union(&set(&[urls(&["/abc/*", "/a"], &["get"])]))
-    ));
+    assert!(same(&paths, &rebuilt.union(&set(&[urls(&["/abc/*", "/a"], &["get"])]))));
     assert!(!same(&paths, &rebuilt));
 }
 
 #[test]
 fn nothing_is_empty_and_everything_is_not() {
     assert!(set(&[]).is_empty());
-    assert!(
-        set(&[Rule::default(), rule("-", "pods", "get")])
-            .subtract(&set(&[rule("*", "pods", "*")]))
-            .is_empty()
-    );
-    assert!(
-        set(&[Rule {
-            verbs: vec![],
-            ..rule("-", "pods", "get")
-        }])
-        .is_empty()
-    );
+    assert!(set(&[Rule::default(), rule("-", "pods", "get")]).subtract(&set(&[rule("*", "pods", "*")])).is_empty());
+    assert!(set(&[Rule { verbs: vec![], ..rule("-", "pods", "get") }]).is_empty());
     assert!(!set(&[named("-", "pods", "get", &[""])]).is_empty());
     assert!(!set(&[rule("-", "-", "-")]).is_empty());
     assert!(set(&[rule("-", "pods/ */", "get")]).is_empty());
@@ -121,14 +91,8 @@ fn a_capability_meets_a_grant_through_wildcards_on_either_side() {
 
 #[test]
 fn paths_subtract_by_prefix() {
-    let left =
-        set(&[urls(&["*"], &["get", "post"])]).subtract(&set(&[urls(&["/metrics/*", "/healthz"], &["get"])]));
-    for (path, expected) in [
-        ("/metrics", true),
-        ("/metrics/a", false),
-        ("/healthz", false),
-        ("/healthz/a", true),
-    ] {
+    let left = set(&[urls(&["*"], &["get", "post"])]).subtract(&set(&[urls(&["/metrics/*", "/healthz"], &["get"])]));
+    for (path, expected) in [("/metrics", true), ("/metrics/a", false), ("/healthz", false), ("/healthz/a", true)] {
         assert_eq!(left.allows(&gets(path)), expected, "{path}");
     }
 }
@@ -152,9 +116,8 @@ fn two_thousand_rules_minus_five_hundred_entries_stays_small() {
             )
         })
         .collect();
-    let used: Vec<Rule> = (0..500)
-        .map(|i| rule(&format!("g{}", i % 37), &format!("r{}", i * 3 % 700), "get"))
-        .collect();
+    let used: Vec<Rule> =
+        (0..500).map(|i| rule(&format!("g{}", i % 37), &format!("r{}", i * 3 % 700), "get")).collect();
     let (granted, used) = (set(&rules), set(&used));
     let excess = granted.subtract(&used);
     assert!(!excess.intersects(&used));

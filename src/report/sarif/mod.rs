@@ -4,6 +4,7 @@
 mod model;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
 
 use model::*;
 
@@ -107,7 +108,8 @@ fn taxonomy(framework: Framework) -> Taxonomy {
     let taxa = controls::all().iter().filter(|control| control.framework == framework);
     Taxonomy {
         name: framework.title().to_owned(),
-        organization: if framework.key().starts_with("nist") { "NIST" } else { "Center for Internet Security" }.to_owned(),
+        organization: if framework.key().starts_with("nist") { "NIST" } else { "Center for Internet Security" }
+            .to_owned(),
         short_description: Message { text: format!("Controls of {} that rules support", framework.title()) },
         taxa: taxa
             .map(|control| Taxon {
@@ -162,7 +164,7 @@ fn results(
         }
     }
     for result in results.iter_mut().filter(|result| !result.properties.also.is_empty()) {
-        result.message.text += &format!(" (and {} more on this line)", result.properties.also.len());
+        let _ = write!(result.message.text, " (and {} more on this line)", result.properties.also.len());
     }
     (results, cut)
 }
@@ -171,7 +173,7 @@ fn result(finding: &Finding, rule_index: usize, sources: &SourceMap) -> SarifRes
     let mut text = safe(&finding.message).into_owned();
     for part in [&finding.evidence, &finding.remedy] {
         if !part.is_empty() {
-            text += &format!("\n{}", safe(part));
+            let _ = write!(text, "\n{}", safe(part));
         }
     }
     let places: Vec<(&str, &source::Location)> = finding
@@ -191,14 +193,20 @@ fn result(finding: &Finding, rule_index: usize, sources: &SourceMap) -> SarifRes
     for (at, place) in related.iter().enumerate().take(5) {
         let label = place.message.as_ref().map(|message| message.text.as_str()).unwrap_or_default();
         let label: String = label.chars().filter(|c| !matches!(c, '[' | ']' | '(' | ')')).collect();
-        text += &format!("\n[{label}]({})", at + 1);
+        let _ = write!(text, "\n[{label}]({})", at + 1);
     }
     let steps: Vec<ThreadFlowLocation> = finding
         .chain
         .iter()
-        .filter_map(|step| Some(ThreadFlowLocation { location: location(step.location.as_ref()?, sources, Some(&step.label)) }))
+        .filter_map(|step| {
+            Some(ThreadFlowLocation { location: location(step.location.as_ref()?, sources, Some(&step.label)) })
+        })
         .collect();
-    let flows = if steps.is_empty() { Vec::new() } else { vec![CodeFlow { thread_flows: vec![ThreadFlow { locations: steps }] }] };
+    let flows = if steps.is_empty() {
+        Vec::new()
+    } else {
+        vec![CodeFlow { thread_flows: vec![ThreadFlow { locations: steps }] }]
+    };
     SarifResult {
         rule_id: format!("{}/{}", finding.rule, finding.scope),
         rule_index,
@@ -265,7 +273,9 @@ fn uri(path: &str) -> String {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'+' | b'@' | b'=' | b',' => {
                 uri.push(char::from(byte));
             }
-            byte => uri += &format!("%{byte:02X}"),
+            byte => {
+                let _ = write!(uri, "%{byte:02X}");
+            }
         }
     }
     uri
@@ -287,7 +297,8 @@ fn notifications(report: &Report, cut: usize) -> Vec<Notification> {
         notifications.push(say(format!("{} more parts of the input were not read", lost.len() - MAX_NOTIFICATIONS)));
     }
     if cut > 0 {
-        notifications.push(say(format!("{cut} results over the limit of {MAX_RESULTS} are left out, the least severe ones")));
+        notifications
+            .push(say(format!("{cut} results over the limit of {MAX_RESULTS} are left out, the least severe ones")));
     }
     notifications
 }

@@ -18,17 +18,11 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             Scope::Namespace(_) => ScopeClass::Namespace,
         };
         let (from, to) = (label(&binding.binding), label(&binding.role));
-        let message = format!(
-            "{}: {from} names {to}, which is neither in the input nor built in",
-            doc.title
-        );
+        let message = format!("{}: {from} names {to}, which is neither in the input nor built in", doc.title);
         let mut draft = Draft::new(assessment, class, message);
         draft.permission = format!("{from} names {to}");
         draft.role = to;
-        draft.at = binding
-            .role_ref_location
-            .clone()
-            .map(|location| (location, LocationOf::Name));
+        draft.at = binding.role_ref_location.clone().map(|location| (location, LocationOf::Name));
         draft.bindings = vec![index];
         findings.extend(draft.finish(doc));
     }

@@ -15,11 +15,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     let assessment = input.assessment;
     for entry in shipped(assessment) {
         let mark = |grant: &Grant| {
-            if grant.verdict == Verdict::Dead {
-                Mark::Hit
-            } else {
-                Mark::Miss
-            }
+            if grant.verdict == Verdict::Dead { Mark::Hit } else { Mark::Miss }
         };
         for slice in slices(&entry, mark) {
             let message = format!("{}: {}{}", doc.title, subject_of(&slice), reasons(&slice));
@@ -45,18 +41,11 @@ fn subject_of(slice: &Slice<'_>) -> String {
 }
 
 fn reasons(slice: &Slice<'_>) -> String {
-    let reasons: BTreeSet<&str> = slice
-        .grants
-        .iter()
-        .map(|grant| grant.reason.as_str())
-        .filter(|reason| !reason.is_empty())
-        .collect();
+    let reasons: BTreeSet<&str> =
+        slice.grants.iter().map(|grant| grant.reason.as_str()).filter(|reason| !reason.is_empty()).collect();
     match reasons.len() {
         0 => String::new(),
         1 => format!(" ({})", reasons.into_iter().collect::<String>()),
-        _ => format!(
-            " ({})",
-            reasons.into_iter().take(3).collect::<Vec<_>>().join("; ")
-        ),
+        _ => format!(" ({})", reasons.into_iter().take(3).collect::<Vec<_>>().join("; ")),
     }
 }

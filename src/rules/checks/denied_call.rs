@@ -20,63 +20,29 @@ pub(super) fn calls(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     let assessment = input.assessment;
     let mut by_permission: BTreeMap<String, Vec<&JudgedCall>> = BTreeMap::new();
     for call in assessment.calls.iter().filter(|call| call.verdict == verdict) {
-        by_permission
-            .entry(crate::analysis::describe(&call.observed.request))
-            .or_default()
-            .push(call);
+        by_permission.entry(crate::analysis::describe(&call.observed.request)).or_default().push(call);
     }
     for (permission, calls) in by_permission {
         findings.extend(finding(assessment, doc, permission, &calls));
     }
 }
 
-fn finding(
-    assessment: &Assessment,
-    doc: &RuleDoc,
-    permission: String,
-    calls: &[&JudgedCall],
-) -> Option<Finding> {
-    let namespaces: BTreeSet<&str> = calls
-        .iter()
-        .map(|call| call.observed.request.namespace())
-        .collect();
-    let names: BTreeSet<&str> = calls
-        .iter()
-        .filter_map(|call| name(&call.observed.request))
-        .collect();
-    let class = if namespaces.contains("") {
-        ScopeClass::Cluster
-    } else {
-        ScopeClass::Namespace
-    };
+fn finding(assessment: &Assessment, doc: &RuleDoc, permission: String, calls: &[&JudgedCall]) -> Option<Finding> {
+    let namespaces: BTreeSet<&str> = calls.iter().map(|call| call.observed.request.namespace()).collect();
+    let names: BTreeSet<&str> = calls.iter().filter_map(|call| name(&call.observed.request)).collect();
+    let class = if namespaces.contains("") { ScopeClass::Cluster } else { ScopeClass::Namespace };
     let place = match class {
         ScopeClass::Cluster => "at cluster scope".to_owned(),
         _ => format!("in namespace {}", some_of(namespaces.iter().copied())),
     };
-    let on = if names.is_empty() {
-        String::new()
-    } else {
-        format!(" on {}", some_of(names))
-    };
+    let on = if names.is_empty() { String::new() } else { format!(" on {}", some_of(names)) };
     let count = calls.iter().map(|call| call.observed.count).sum();
-    let mut draft = Draft::new(
-        assessment,
-        class,
-        format!("{}: `{permission}`{on} {place}", doc.title),
-    );
+    let mut draft = Draft::new(assessment, class, format!("{}: `{permission}`{on} {place}", doc.title));
     draft.evidence = counted(assessment, count);
     draft.related = samples(calls);
     // With nothing of the subject in the input, the line of the log is the place.
-    let line = || {
-        draft
-            .related
-            .iter()
-            .find_map(|sample| sample.location.clone())
-            .map(|at| (at, LocationOf::LogLine))
-    };
-    draft.at = role_that_may_hold(assessment, &namespaces)
-        .or_else(|| object(assessment, None))
-        .or_else(line);
+    let line = || draft.related.iter().find_map(|sample| sample.location.clone()).map(|at| (at, LocationOf::LogLine));
+    draft.at = role_that_may_hold(assessment, &namespaces).or_else(|| object(assessment, None)).or_else(line);
     draft.permission = permission;
     draft.finish(doc)
 }
@@ -89,19 +55,9 @@ fn name(request: &Request) -> Option<&str> {
 }
 
 /// The first role of the input that grants where the calls were: where the missing entry would stand.
-fn role_that_may_hold(
-    assessment: &Assessment,
-    namespaces: &BTreeSet<&str>,
-) -> Option<(Location, LocationOf)> {
-    let shipped = assessment
-        .bindings
-        .iter()
-        .filter(|binding| binding.role_state == RoleState::Shipped);
-    let mut reaching = shipped.filter(|binding| {
-        namespaces
-            .iter()
-            .all(|namespace| binding.scope.reaches(namespace))
-    });
+fn role_that_may_hold(assessment: &Assessment, namespaces: &BTreeSet<&str>) -> Option<(Location, LocationOf)> {
+    let shipped = assessment.bindings.iter().filter(|binding| binding.role_state == RoleState::Shipped);
+    let mut reaching = shipped.filter(|binding| namespaces.iter().all(|namespace| binding.scope.reaches(namespace)));
     let location = reaching.find_map(|binding| binding.role.location.clone())?;
     Some((location, LocationOf::Name))
 }

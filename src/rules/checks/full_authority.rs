@@ -13,35 +13,19 @@ use crate::rules::evidence::{calls_of, counted};
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
     for entry in shipped(assessment) {
-        let full: Vec<_> = entry
-            .grants
-            .iter()
-            .copied()
-            .filter(|grant| is_full(&grant.rule))
-            .collect();
+        let full: Vec<_> = entry.grants.iter().copied().filter(|grant| is_full(&grant.rule)).collect();
         let Some(first) = full.first() else { continue };
-        let widest = full
-            .iter()
-            .map(|grant| &grant.scope)
-            .min()
-            .unwrap_or(&first.scope);
+        let widest = full.iter().map(|grant| &grant.scope).min().unwrap_or(&first.scope);
         let (class, reach) = match widest {
             Scope::Cluster => (ScopeClass::Cluster, "the whole cluster".to_owned()),
             Scope::Namespace(namespace) => (ScopeClass::Namespace, format!("namespace `{namespace}`")),
         };
-        let message = format!(
-            "{}: everything in {reach}{}",
-            doc.title,
-            used_as(assessment, &full)
-        );
+        let message = format!("{}: everything in {reach}{}", doc.title, used_as(assessment, &full));
         let mut draft = Draft::new(assessment, class, message);
         draft.role = label(&entry.role);
         draft.permission = "* *.*".to_owned();
         draft.evidence = counted(assessment, calls_of(assessment, &full));
-        draft.at = first
-            .places
-            .as_ref()
-            .map(|places| (places.verb.clone(), LocationOf::Verb));
+        draft.at = first.places.as_ref().map(|places| (places.verb.clone(), LocationOf::Verb));
         draft.grants = full;
         findings.extend(draft.finish(doc));
     }

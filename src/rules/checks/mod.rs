@@ -50,22 +50,13 @@ impl<'a> Uses<'a> {
 
     /// Other subjects that use one of the grants where it is written.
     fn others(&self, assessment: &Assessment, grants: &[&Grant]) -> BTreeSet<&'a str> {
-        let found = grants
-            .iter()
-            .filter_map(|grant| self.0.get(&tokens(assessment, grant)?));
-        found
-            .flatten()
-            .copied()
-            .filter(|subject| *subject != assessment.subject.name)
-            .collect()
+        let found = grants.iter().filter_map(|grant| self.0.get(&tokens(assessment, grant)?));
+        found.flatten().copied().filter(|subject| *subject != assessment.subject.name).collect()
     }
 }
 
 fn tokens<'a>(assessment: &'a Assessment, grant: &'a Grant) -> Option<Tokens<'a>> {
-    grant
-        .places
-        .as_ref()
-        .map(|places| (assessment.package.as_str(), &places.verb, &places.resource))
+    grant.places.as_ref().map(|places| (assessment.package.as_str(), &places.verb, &places.resource))
 }
 
 type Check = fn(&Input<'_>, &RuleDoc, &mut Vec<Finding>);

@@ -18,10 +18,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     let mut wide: BTreeSet<usize> = BTreeSet::new();
     for mut entry in shipped(assessment) {
         entry.grants.retain(|grant| grant.scope == Scope::Cluster);
-        let used = entry
-            .grants
-            .iter()
-            .any(|grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed));
+        let used = entry.grants.iter().any(|grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed));
         let Some(binding) = entry.grants.first().map(|grant| grant.binding).filter(|_| used) else {
             continue;
         };
@@ -32,16 +29,10 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     }
     for (binding, entries) in narrow {
         let namespaces: BTreeSet<&str> = entries.iter().map(|(_, namespace)| *namespace).collect();
-        match namespaces
-            .first()
-            .filter(|_| namespaces.len() == 1 && !wide.contains(&binding))
-        {
+        match namespaces.first().filter(|_| namespaces.len() == 1 && !wide.contains(&binding)) {
             Some(namespace) => findings.extend(of_binding(assessment, doc, binding, &entries, namespace)),
-            None => findings.extend(
-                entries
-                    .iter()
-                    .filter_map(|(entry, namespace)| of_entry(assessment, doc, entry, namespace)),
-            ),
+            None => findings
+                .extend(entries.iter().filter_map(|(entry, namespace)| of_entry(assessment, doc, entry, namespace))),
         }
     }
 }
@@ -101,20 +92,13 @@ fn of_binding(
     entries: &[(Entry<'_>, &str)],
     namespace: &str,
 ) -> Option<Finding> {
-    let grants: Vec<&Grant> = entries
-        .iter()
-        .flat_map(|(entry, _)| entry.grants.iter().copied())
-        .collect();
+    let grants: Vec<&Grant> = entries.iter().flat_map(|(entry, _)| entry.grants.iter().copied()).collect();
     let place = assessment.bindings.get(binding)?;
     let what = format!("all that is used of {}", label(&place.role));
     let mut draft = draft(assessment, doc, &grants, namespace, &what);
     draft.role = label(&place.role);
     draft.permission = format!("{} in the whole cluster", label(&place.binding));
-    draft.at = place
-        .binding
-        .location
-        .clone()
-        .map(|location| (location, LocationOf::Name));
+    draft.at = place.binding.location.clone().map(|location| (location, LocationOf::Name));
     finish(draft, doc, namespace)
 }
 
@@ -137,12 +121,7 @@ fn draft<'a>(
 /// In the account's own namespace the operator looks after itself (a leader lease, its webhook secret); in another
 /// one, the log may have shown only one of the namespaces that it serves.
 fn finish(draft: Draft<'_>, doc: &RuleDoc, namespace: &str) -> Option<Finding> {
-    let own = draft
-        .assessment
-        .subject
-        .name
-        .split_once('/')
-        .is_some_and(|(own, _)| own == namespace);
+    let own = draft.assessment.subject.name.split_once('/').is_some_and(|(own, _)| own == namespace);
     let mut finding = draft.finish(doc)?;
     if !own {
         finding.confidence = Confidence::Low;

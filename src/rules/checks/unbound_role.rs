@@ -19,15 +19,8 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
         if FOR_PEOPLE.iter().any(|ending| role.name.ends_with(ending)) {
             continue;
         }
-        let class = if role.kind == "ClusterRole" {
-            ScopeClass::Cluster
-        } else {
-            ScopeClass::Namespace
-        };
-        let message = format!(
-            "{}: no binding of the input names {} `{}`",
-            doc.title, role.kind, role.name
-        );
+        let class = if role.kind == "ClusterRole" { ScopeClass::Cluster } else { ScopeClass::Namespace };
+        let message = format!("{}: no binding of the input names {} `{}`", doc.title, role.kind, role.name);
         let mut draft = Draft::new(assessment, class, message);
         draft.role = label(role);
         draft.permission = "bound to nobody".to_owned();

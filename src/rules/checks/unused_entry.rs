@@ -11,15 +11,8 @@ use crate::rules::evidence::{counted, plural, some_of};
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
     for entry in shipped(assessment) {
-        for slice in slices(&entry, mark)
-            .into_iter()
-            .filter(|slice| slice.of == LocationOf::Entry)
-        {
-            let number = slice
-                .grants
-                .first()
-                .map(|grant| grant.entry + 1)
-                .unwrap_or_default();
+        for slice in slices(&entry, mark).into_iter().filter(|slice| slice.of == LocationOf::Entry) {
+            let number = slice.grants.first().map(|grant| grant.entry + 1).unwrap_or_default();
             let message = format!(
                 "{}: entry {number} of {} ({} on {})",
                 doc.title,

@@ -15,10 +15,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     let assessment = input.assessment;
     for entry in shipped(assessment) {
         // A whole entry is RC187.
-        for slice in slices(&entry, mark)
-            .into_iter()
-            .filter(|slice| slice.of != LocationOf::Entry)
-        {
+        for slice in slices(&entry, mark).into_iter().filter(|slice| slice.of != LocationOf::Entry) {
             let message = format!("{}: {} in {}", doc.title, subject_of(&slice), label(&entry.role));
             let mut draft = Draft::new(assessment, class(&slice.grants), message);
             draft.role = label(&entry.role);
@@ -26,10 +23,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             draft.evidence = counted(assessment, 0);
             let action = match slice.partial {
                 false => format!("Remove `{}` from this entry", slice.token),
-                true => format!(
-                    "Split the entry, so that `{}` is granted only where it is used",
-                    slice.token
-                ),
+                true => format!("Split the entry, so that `{}` is granted only where it is used", slice.token),
             };
             draft.remedy = advice(input, &entry, &slice.grants, &action);
             draft.at = slice.location();
@@ -51,13 +45,11 @@ pub(super) fn mark(grant: &Grant) -> Mark {
 
 /// The widest class among the grants.
 pub(super) fn class(grants: &[&Grant]) -> ScopeClass {
-    let each = grants.iter().map(
-        |grant| match (&grant.scope, grant.rule.resource_names.is_empty()) {
-            (_, false) => ScopeClass::Named,
-            (Scope::Cluster, true) => ScopeClass::Cluster,
-            (Scope::Namespace(_), true) => ScopeClass::Namespace,
-        },
-    );
+    let each = grants.iter().map(|grant| match (&grant.scope, grant.rule.resource_names.is_empty()) {
+        (_, false) => ScopeClass::Named,
+        (Scope::Cluster, true) => ScopeClass::Cluster,
+        (Scope::Namespace(_), true) => ScopeClass::Namespace,
+    });
     each.min().unwrap_or(ScopeClass::Cluster)
 }
 
@@ -66,10 +58,7 @@ fn subject_of(slice: &Slice<'_>) -> String {
     match slice.of {
         LocationOf::Group => format!("API group `{}` ({things})", slice.token),
         LocationOf::Resource => format!("`{}` ({})", slice.token, some_of(entries::verbs(&slice.grants))),
-        _ if slice.partial => format!(
-            "verb `{}` on {things}, while other resources of the entry need it",
-            slice.token
-        ),
+        _ if slice.partial => format!("verb `{}` on {things}, while other resources of the entry need it", slice.token),
         _ => format!("verb `{}` on {things}", slice.token),
     }
 }
@@ -80,11 +69,7 @@ pub(super) fn advice(input: &Input<'_>, entry: &Entry<'_>, grants: &[&Grant], ac
     if users.is_empty() {
         return format!("{action}, or keep it and say why.");
     }
-    format!(
-        "{} also uses {}: give each its own role, then: {action}.",
-        some_of(users),
-        label(&entry.role)
-    )
+    format!("{} also uses {}: give each its own role, then: {action}.", some_of(users), label(&entry.role))
 }
 
 /// Roles that are nobody's to edit (built in): one finding a binding, in RC187 (`all`) where nothing of the role
@@ -104,26 +89,15 @@ pub(super) fn whole_roles(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<F
         if binding.role_state != RoleState::BuiltIn || binding.via_group.is_some() || said {
             continue;
         }
-        let unused: Vec<&Grant> = grants
-            .iter()
-            .copied()
-            .filter(|grant| grant.verdict == Verdict::Unused)
-            .collect();
+        let unused: Vec<&Grant> = grants.iter().copied().filter(|grant| grant.verdict == Verdict::Unused).collect();
         let kept = grants.iter().any(|grant| mark(grant) == Mark::Miss);
         let Some(first) = unused.first().filter(|_| kept != all) else {
             continue;
         };
-        let role = role_of(assessment, first)
-            .map(|role| label(&role))
-            .unwrap_or_default();
+        let role = role_of(assessment, first).map(|role| label(&role)).unwrap_or_default();
         let message = match all {
             true => format!("{}: nothing of the built-in {role}", doc.title),
-            false => format!(
-                "{}: {} of {} grants of the built-in {role}",
-                doc.title,
-                unused.len(),
-                grants.len()
-            ),
+            false => format!("{}: {} of {} grants of the built-in {role}", doc.title, unused.len(), grants.len()),
         };
         let mut draft = Draft::new(assessment, class(&unused), message);
         draft.role = role;
@@ -131,14 +105,9 @@ pub(super) fn whole_roles(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<F
         draft.evidence = counted(assessment, 0);
         draft.remedy = match all {
             true => "Remove this binding, or keep it and say why.".to_owned(),
-            false => {
-                "Bind a role of your own that holds only what is used (`rolecall role` writes it).".to_owned()
-            }
+            false => "Bind a role of your own that holds only what is used (`rolecall role` writes it).".to_owned(),
         };
-        draft.at = binding
-            .role_ref_location
-            .clone()
-            .map(|location| (location, LocationOf::Name));
+        draft.at = binding.role_ref_location.clone().map(|location| (location, LocationOf::Name));
         draft.grants = unused;
         findings.extend(draft.finish(doc));
     }

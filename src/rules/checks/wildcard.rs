@@ -21,43 +21,22 @@ pub(super) fn verb(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>
 /// `*` and `*/sub`.
 pub(super) fn resource(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     tokens(input, doc, findings, LocationOf::Resource, |grant| {
-        let thing = grant
-            .rule
-            .resources
-            .first()
-            .map(String::as_str)
-            .unwrap_or_default();
+        let thing = grant.rule.resources.first().map(String::as_str).unwrap_or_default();
         thing == "*" || thing.strip_prefix("*/").is_some_and(|sub| sub != "*")
     });
 }
 
 pub(super) fn group(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
-    tokens(input, doc, findings, LocationOf::Group, |grant| {
-        entries::group(grant) == Some("*")
-    });
+    tokens(input, doc, findings, LocationOf::Group, |grant| entries::group(grant) == Some("*"));
 }
 
-fn tokens(
-    input: &Input<'_>,
-    doc: &RuleDoc,
-    findings: &mut Vec<Finding>,
-    of: LocationOf,
-    wild: fn(&Grant) -> bool,
-) {
+fn tokens(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>, of: LocationOf, wild: fn(&Grant) -> bool) {
     for entry in shipped(input.assessment) {
         // One finding a token: `*` may stand beside `*/status`.
         let mut by_token: BTreeMap<&str, Vec<&Grant>> = BTreeMap::new();
-        for grant in entry
-            .grants
-            .iter()
-            .filter(|grant| grant.verdict != Verdict::Dead && wild(grant))
-        {
+        for grant in entry.grants.iter().filter(|grant| grant.verdict != Verdict::Dead && wild(grant)) {
             by_token
-                .entry(if of == LocationOf::Resource {
-                    entries::thing(grant)
-                } else {
-                    "*"
-                })
+                .entry(if of == LocationOf::Resource { entries::thing(grant) } else { "*" })
                 .or_default()
                 .push(grant);
         }
@@ -100,12 +79,8 @@ fn finding(
 
 /// The gravest class among the grants.
 fn class(assessment: &Assessment, grants: &[&Grant]) -> ScopeClass {
-    let own: BTreeSet<&str> = assessment
-        .crds
-        .iter()
-        .filter_map(|crd| crd.split_once('.'))
-        .map(|(_, group)| group)
-        .collect();
+    let own: BTreeSet<&str> =
+        assessment.crds.iter().filter_map(|crd| crd.split_once('.')).map(|(_, group)| group).collect();
     let each = grants.iter().map(|grant| {
         if entries::group(grant).is_some_and(|group| own.contains(group)) {
             ScopeClass::OwnGroup
@@ -122,14 +97,8 @@ fn class(assessment: &Assessment, grants: &[&Grant]) -> ScopeClass {
 
 /// `; used as …`, or that nothing of it was; empty where nothing could be judged.
 pub(super) fn used_as(assessment: &Assessment, grants: &[&Grant]) -> String {
-    let judged = assessment
-        .evidence
-        .as_ref()
-        .is_some_and(|evidence| evidence.calls > 0);
-    let used: BTreeSet<&str> = grants
-        .iter()
-        .flat_map(|grant| grant.used_as.iter().map(String::as_str))
-        .collect();
+    let judged = assessment.evidence.as_ref().is_some_and(|evidence| evidence.calls > 0);
+    let used: BTreeSet<&str> = grants.iter().flat_map(|grant| grant.used_as.iter().map(String::as_str)).collect();
     match (judged, used.is_empty()) {
         (false, _) => String::new(),
         (true, true) => "; nothing of it was used".to_owned(),

@@ -6,20 +6,11 @@ const RULE: &str = "---\nid: RC900\nname: a-name\ntitle: A title\nseverity: {clu
 fn a_document_parses_with_its_classes_controls_and_sections() {
     let doc = RuleDoc::parse(RULE).unwrap();
     let severities: Vec<_> = doc.severity.iter().collect();
-    assert_eq!(
-        severities,
-        [
-            (ScopeClass::Cluster, Severity::High),
-            (ScopeClass::Named, Severity::Info)
-        ]
-    );
+    assert_eq!(severities, [(ScopeClass::Cluster, Severity::High), (ScopeClass::Named, Severity::Info)]);
     assert_eq!(doc.controls.shown(), ["AC-6(1)", "CIS 6.8"]);
     assert_eq!(doc.section("What it means"), "One.\n\nTwo.");
     assert!(doc.matches.unwrap().any_of[0].cluster_only);
-    assert_eq!(
-        RuleDoc::parse(&RULE.replace('\n', "\r\n")).unwrap().body,
-        doc.body
-    );
+    assert_eq!(RuleDoc::parse(&RULE.replace('\n', "\r\n")).unwrap().body, doc.body);
 }
 
 #[test]

@@ -70,14 +70,7 @@ struct Open {
 
 impl<'t> Builder<'t> {
     fn new(source: SourceId, text: &'t str) -> Self {
-        Self {
-            source,
-            text,
-            tree: Tree::default(),
-            comments: Vec::new(),
-            open: Vec::new(),
-            anchors: HashMap::new(),
-        }
+        Self { source, text, tree: Tree::default(), comments: Vec::new(), open: Vec::new(), anchors: HashMap::new() }
     }
 
     fn span(&self, start: usize, end: usize) -> Span {

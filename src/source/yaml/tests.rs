@@ -112,7 +112,7 @@ fn bombs_and_depth_cost_no_more_than_their_text() {
     let mut bomb = "a0: &a0 [x, x, x, x, x, x, x, x, x]\n".to_owned();
     for level in 1..30 {
         let below = format!("*a{}", level - 1);
-        bomb += &format!("a{level}: &a{level} [{}]\n", [below.as_str(); 9].join(", "));
+        bomb.extend([format!("a{level}: &a{level} [{}]\n", [below.as_str(); 9].join(", "))]);
     }
     let (_, documents) = read(&bomb);
     assert!(trees(&documents)[0].nodes.len() < 1000);

@@ -1,0 +1,336 @@
+use std::io::Write as _;
+
+use super::super::usage::Observed;
+use super::*;
+use crate::rbac::Request;
+
+const ACCOUNT: &str = "system:serviceaccount:op-ns:op";
+
+/// An event as fields in JSON; later ones win over the defaults.
+struct Line {
+    fields: Vec<(&'static str, String)>,
+}
+
+impl Line {
+    fn new() -> Self {
+        let line = Self { fields: Vec::new() };
+        line.with("kind", r#""Event""#)
+            .with("apiVersion", r#""audit.k8s.io/v1""#)
+            .with("level", r#""Metadata""#)
+            .with("auditID", r#""id-1""#)
+            .with("stage", r#""ResponseComplete""#)
+            .with("requestURI", r#""/api/v1/namespaces/op-ns/secrets/s""#)
+            .with("verb", r#""get""#)
+            .with("user", &format!(r#"{{"username":"{ACCOUNT}","groups":["system:authenticated"]}}"#))
+            .with("responseStatus", r#"{"metadata":{},"code":200}"#)
+            .with("requestReceivedTimestamp", r#""2026-12-01T00:00:00.000000Z""#)
+            .with("annotations", r#"{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}"#)
+    }
+
+    fn with(mut self, key: &'static str, json: &str) -> Self {
+        self.fields.retain(|(known, _)| *known != key);
+        if !json.is_empty() {
+            self.fields.push((key, json.to_owned()));
+        }
+        self
+    }
+
+    fn answer(self, code: u16, message: &str) -> Self {
+        self.with("responseStatus", &format!(r#"{{"code":{code},"message":{message:?}}}"#))
+    }
+
+    fn json(&self) -> String {
+        let fields: Vec<_> = self.fields.iter().map(|(key, json)| format!("{key:?}:{json}")).collect();
+        format!("{{{}}}", fields.join(","))
+    }
+}
+
+fn read(text: &str) -> Usage {
+    let mut collector = Collector::new();
+    collector.read("audit.log", &mut text.as_bytes());
+    collector.finish()
+}
+
+fn lines(lines: &[Line]) -> Usage {
+    read(&lines.iter().map(Line::json).collect::<Vec<_>>().join("\n"))
+}
+
+fn only(usage: &Usage) -> &Observed {
+    assert_eq!(usage.calls.len(), 1, "{:?}", usage.calls);
+    &usage.calls[0]
+}
+
+fn causes(usage: &Usage) -> Vec<(&str, u64)> {
+    usage.quality.skipped.iter().map(|skipped| (&*skipped.cause, skipped.lines)).collect()
+}
+
+#[test]
+fn an_event_becomes_a_call() {
+    let usage = lines(&[Line::new()]);
+    let call = only(&usage);
+    assert_eq!((&*call.user, call.count, call.decision), (ACCOUNT, 1, Decision::Allowed));
+    assert_eq!((call.first.as_str(), call.level.as_str()), ("2026-12-01T00:00:00.000000Z", "Metadata"));
+    assert_eq!((call.samples[0].line, &*call.samples[0].audit_id), (1, "id-1"));
+    assert_eq!((usage.quality.events, usage.quality.lines, usage.diagnostics.len()), (1, 1, 0));
+}
+
+#[test]
+fn stages_of_one_request_count_once() {
+    let stage = |name: &str| Line::new().with("stage", &format!("{name:?}"));
+    let received = || stage("RequestReceived").with("annotations", "").with("responseStatus", "");
+    let usage = lines(&[received(), stage("ResponseStarted"), stage("ResponseComplete")]);
+    assert_eq!((only(&usage).count, only(&usage).decision), (1, Decision::Allowed));
+    assert_eq!(usage.quality.stages.len(), 3);
+    // An open watch is a use; a request without an answer is undecided.
+    assert_eq!(only(&lines(&[stage("ResponseStarted")])).decision, Decision::Allowed);
+    let open = lines(&[received()]);
+    assert_eq!((only(&open).decision, only(&open).count), (Decision::Undecided, 1));
+    assert_eq!(only(&open).codes, [(0, 1)].into());
+}
+
+#[test]
+fn the_later_stage_has_the_last_word() {
+    let started = Line::new().with("stage", r#""ResponseStarted""#);
+    let panicked = Line::new().with("stage", r#""Panic""#).answer(200, "");
+    let usage = lines(&[started, panicked]);
+    assert_eq!((only(&usage).count, &only(&usage).codes), (1, &[(500, 1)].into()));
+}
+
+#[test]
+fn one_audit_id_with_two_requests_is_two_calls() {
+    let usage = lines(&[
+        Line::new().with("stage", r#""ResponseStarted""#),
+        Line::new().with("verb", r#""delete""#),
+        Line::new().with("requestURI", r#""/api/v1/namespaces/op-ns/secrets/t""#),
+    ]);
+    assert_eq!(usage.calls.iter().map(|call| call.count).collect::<Vec<_>>(), [1, 1, 1]);
+}
+
+#[test]
+fn requests_without_an_end_are_given_up_in_bounded_memory() {
+    let mut collector = Collector::new();
+    let mut log = Vec::new();
+    for id in 0..50_000 {
+        let line = Line::new().with("stage", r#""RequestReceived""#).with("auditID", &format!(r#""{id}""#));
+        writeln!(log, "{}", line.json()).expect("a line");
+    }
+    collector.read("audit.log", &mut &*log);
+    let usage = collector.finish();
+    assert_eq!((only(&usage).count, only(&usage).decision), (50_000, Decision::Undecided));
+    let lines: Vec<_> = only(&usage).samples.iter().map(|sample| sample.line).collect();
+    assert_eq!(lines, [1, 2, 3]);
+}
+
+#[test]
+fn the_decision_is_the_annotation_else_the_answer() {
+    let without = |code, message| Line::new().with("annotations", "").answer(code, message);
+    let forbid = r#"{"authorization.k8s.io/decision":"forbid"}"#;
+    let failed = r#"{"authorization.k8s.io/reason":"internal error"}"#;
+    let refused = r#"secrets "s" is forbidden: User "u" cannot get resource "secrets" in API group """#;
+    for (line, expected) in [
+        (Line::new().answer(403, "exceeded quota"), Decision::Allowed),
+        (Line::new().answer(404, ""), Decision::Allowed),
+        (Line::new().answer(429, ""), Decision::Allowed),
+        (Line::new().with("annotations", forbid).answer(403, ""), Decision::Denied),
+        (without(401, ""), Decision::Undecided),
+        (without(429, ""), Decision::Undecided),
+        (without(403, ""), Decision::Undecided),
+        (without(403, refused), Decision::Denied),
+        (without(403, "exceeded quota"), Decision::Allowed),
+        (without(400, "requested [{User}] without impersonating a user"), Decision::Undecided),
+        (without(400, "bad patch"), Decision::Allowed),
+        (without(409, ""), Decision::Allowed),
+        (without(0, ""), Decision::Undecided),
+        (Line::new().with("annotations", failed).answer(500, ""), Decision::Undecided),
+        (without(500, "boom"), Decision::Allowed),
+    ] {
+        assert_eq!(only(&lines(&[line])).decision, expected);
+    }
+}
+
+#[test]
+fn a_denied_impersonation_is_no_use_and_names_what_was_missing() {
+    let message = r#"users "jane" is forbidden: User "u" cannot impersonate resource "users" in API group "" at the cluster scope"#;
+    let usage = lines(&[Line::new().with("annotations", "").answer(403, message)]);
+    let seen: Vec<_> = usage.calls.iter().map(|call| (call.request.verb(), call.origin, call.decision)).collect();
+    assert_eq!(
+        seen,
+        [("get", Origin::Call, Decision::Undecided), ("impersonate", Origin::Impersonation, Decision::Denied)]
+    );
+}
+
+#[test]
+fn an_impersonated_call_counts_for_both_users() {
+    let usage = lines(&[Line::new().with("impersonatedUser", r#"{"username":"jane"}"#)]);
+    let seen: Vec<_> = usage.calls.iter().map(|call| (&*call.user, call.request.verb(), call.origin)).collect();
+    assert_eq!(seen, [("jane", "get", Origin::Call), (ACCOUNT, "impersonate", Origin::Impersonation)]);
+    assert_eq!(usage.calls[0].impersonators, [ACCOUNT]);
+}
+
+#[test]
+fn the_uri_wins_over_a_lying_object_reference() {
+    let object = r#"{"resource":"clusterroles","namespace":"body-ns","name":"from-body","apiGroup":"rbac.authorization.k8s.io"}"#;
+    let line = Line::new()
+        .with("requestURI", r#""/apis/rbac.authorization.k8s.io/v1/clusterroles?fieldManager=x\u0026force=true""#)
+        .with("verb", r#""create""#)
+        .with("objectRef", object);
+    let usage = lines(&[line]);
+    let Request::Resource(request) = &only(&usage).request else { panic!("a resource") };
+    assert_eq!((&*request.resource, &*request.namespace, &*request.name), ("clusterroles", "", ""));
+    assert_eq!(only(&usage).object_namespace, "body-ns");
+}
+
+#[test]
+fn old_and_bare_events_are_read() {
+    let old = Line::new()
+        .with("apiVersion", r#""audit.k8s.io/v1beta1""#)
+        .with("requestReceivedTimestamp", "")
+        .with("timestamp", r#""2018-01-01T00:00:00Z""#);
+    assert_eq!(only(&lines(&[old])).first, "2018-01-01T00:00:00Z");
+    let item = Line::new().with("kind", "").with("apiVersion", "");
+    assert_eq!(only(&lines(&[item])).count, 1);
+    let nulls = Line::new().with("impersonatedUser", "null").with("objectRef", "null").with("level", "null");
+    assert_eq!(only(&lines(&[nulls])).level, "other");
+}
+
+#[test]
+fn bom_crlf_and_blank_lines_are_no_loss() {
+    let event = Line::new().json();
+    let usage = read(&format!("\u{feff}{event}\r\n\r\n  \n\n{event}\r\n"));
+    assert_eq!((usage.quality.events, usage.quality.lines), (2, 2));
+    assert_eq!(usage.diagnostics, []);
+    assert_eq!(only(&usage).samples[1].line, 5);
+}
+
+#[test]
+fn a_bad_line_costs_that_line_and_is_placed() {
+    let event = Line::new().json();
+    let usage = read(&format!("{event}\nnot json\n{{\"a\": é}}\n{event}\nalso not\n{{\"kind\":\"Ev"));
+    assert_eq!(usage.quality.events, 2);
+    assert_eq!(causes(&usage), [("audit event cut short", 1), ("not JSON", 3)]);
+    let places: Vec<_> = usage.diagnostics.iter().map(|d| (d.location.line, d.location.column)).collect();
+    assert_eq!(places, [(2, 1), (6, 11)]);
+    assert!(usage.diagnostics.iter().all(|d| d.kind == DiagnosticKind::Unreadable));
+    assert!(usage.diagnostics[0].message.contains("3 lines"), "{}", usage.diagnostics[0].message);
+}
+
+#[test]
+fn the_column_is_counted_in_characters_of_the_line() {
+    let usage = read("  {\"ééé\": x}\n");
+    assert_eq!((usage.diagnostics[0].location.line, usage.diagnostics[0].location.column), (1, 11));
+}
+
+#[test]
+fn a_text_of_another_shape_is_one_message() {
+    let event = Line::new().json();
+    let pretty = "{\n  \"kind\": \"Event\",\n  \"user\": {\n  }\n}\n";
+    let usage = read(pretty);
+    assert_eq!(causes(&usage), [("pretty-printed JSON", 5)]);
+    let array = format!("[\n{event},\n{event}\n]\n");
+    // The last item has no comma and is read.
+    assert_eq!(causes(&read(&array)), [("JSON array of events", 3)]);
+    let yaml = "apiVersion: audit.k8s.io/v1\nkind: Event\nuser:\n  username: x\n";
+    assert_eq!(causes(&read(yaml)), [("YAML", 4)]);
+    // A good event ends it.
+    let usage = read(&format!("{{\n{event}\nnot json\n"));
+    assert_eq!(causes(&usage), [("not JSON", 1), ("pretty-printed JSON", 1)]);
+}
+
+#[test]
+fn an_event_needs_something_asked() {
+    let usage = lines(&[Line::new().with("requestURI", "")]);
+    assert_eq!(causes(&usage), [("audit event without requestURI and objectRef", 1)]);
+    let object = r#"{"resource":"pods","namespace":"n","name":"p"}"#;
+    assert_eq!(only(&lines(&[Line::new().with("requestURI", "").with("objectRef", object)])).count, 1);
+}
+
+#[test]
+fn long_names_and_lines_are_passed_over() {
+    let name = "n".repeat(key::LONGEST);
+    let usage = lines(&[Line::new().with("requestURI", &format!(r#""/api/v1/secrets/{name}""#)), Line::new()]);
+    assert_eq!((causes(&usage), only(&usage).count), (vec![("audit event with a name or path over 8 KiB", 1)], 1));
+    // A long query or body is none of that.
+    let body = format!(r#"{{"data":"{}"}}"#, "x".repeat(300_000));
+    let query = format!(r#""/api/v1/secrets?x={name}""#);
+    assert_eq!(only(&lines(&[Line::new().with("requestObject", &body).with("requestURI", &query)])).count, 1);
+
+    let mut collector = Collector { longest_line: 1000, ..Collector::new() };
+    let text = format!("{}\n{}\n{}\n", Line::new().json(), "x".repeat(5000), Line::new().json());
+    collector.read("audit.log", &mut text.as_bytes());
+    let usage = collector.finish();
+    assert_eq!((causes(&usage), usage.quality.events), (vec![("line over 64 MiB", 1)], 2));
+}
+
+#[test]
+fn deep_nesting_is_skipped_without_recursion() {
+    let deep = format!("{}{}", "[".repeat(200_000), "]".repeat(200_000));
+    assert_eq!(only(&lines(&[Line::new().with("requestObject", &deep)])).count, 1);
+}
+
+#[test]
+fn bytes_that_are_no_text_matter_only_where_they_are_read() {
+    let mut unused = Line::new().with("userAgent", r#""?""#).json().into_bytes();
+    unused.iter_mut().filter(|byte| **byte == b'?').for_each(|byte| *byte = 0xff);
+    let mut collector = Collector::new();
+    collector.read("audit.log", &mut &*unused);
+    assert_eq!(only(&collector.finish()).count, 1);
+}
+
+#[test]
+fn a_log_that_breaks_off_keeps_what_was_read() {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::new(io::ErrorKind::UnexpectedEof, "cut"))
+        }
+    }
+    let mut collector = Collector::new();
+    let event = Line::new().json() + "\n{\"half";
+    collector.read("audit.log", &mut event.as_bytes().chain(Broken));
+    let usage = collector.finish();
+    assert_eq!((only(&usage).count, causes(&usage)), (1, vec![("input broke off", 1)]));
+    assert_eq!(usage.diagnostics[0].location.line, 2);
+}
+
+#[test]
+fn empty_and_repeated_logs_are_noted() {
+    assert_eq!(read("\n\n").diagnostics[0].message, "the log is empty");
+    let mut collector = Collector::new();
+    collector.read("a.log", &mut Line::new().json().as_bytes());
+    collector.read("b.log", &mut Line::new().json().as_bytes());
+    let usage = collector.finish();
+    assert_eq!((usage.quality.files, usage.diagnostics.len()), (2, 1));
+    let note = &usage.diagnostics[0];
+    assert_eq!((note.kind, &*note.location.path), (DiagnosticKind::Note, "b.log"));
+    assert!(note.message.contains("`a.log`"));
+}
+
+#[test]
+fn every_line_is_accounted_for() {
+    let event = Line::new().json();
+    let usage = read(&format!("{event}\nx\n[\n{{}}\n{event}\n\nkind: x\n{{\"kind\":\"Pod\"}}"));
+    let lost: u64 = usage.quality.skipped.iter().map(|skipped| skipped.lines).sum();
+    assert_eq!(usage.quality.events + lost, usage.quality.lines);
+}
+
+#[test]
+fn the_order_of_lines_changes_only_the_samples() {
+    let mut made = Vec::new();
+    for index in 0..40 {
+        let uri = format!(r#""/api/v1/namespaces/n{}/pods/p{}""#, index % 3, index % 7);
+        let time = format!(r#""2026-12-01T00:00:{:02}.000000Z""#, index * 7 % 40);
+        let line = Line::new().with("requestURI", &uri).with("requestReceivedTimestamp", &time);
+        made.push(
+            line.with("auditID", &format!(r#""{index}""#)).answer(if index % 2 == 0 { 200 } else { 404 }, "").json(),
+        );
+    }
+    let bare = |lines: &[String]| {
+        let mut calls = read(&lines.join("\n")).calls;
+        calls.iter_mut().for_each(|call| call.samples.clear());
+        calls
+    };
+    let forward = bare(&made);
+    made.reverse();
+    assert_eq!(forward, bare(&made));
+    assert!(forward.is_sorted_by(|a, b| (&a.user, &a.request) < (&b.user, &b.request)));
+}
