@@ -103,7 +103,7 @@ fn liveness(table: &Table, grant: &Grant, product: Option<&Product>) -> (Life, S
     let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
     let life = match table.cross_product_liveness(&groups, &resources, group, resource, verb) {
         Liveness::Dead(reason) => {
-            let hint = reason.suggestion.map(|hint| format!("; {hint}")).unwrap_or_default();
+            let hint = reason.suggestion.map(|hint| format!("; use {hint}")).unwrap_or_default();
             return (Life::Dead, format!("{}{hint}", reason.message));
         }
         Liveness::CheckOnly => Life::CheckOnly,

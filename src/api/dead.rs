@@ -37,13 +37,13 @@ const REMOVED: &[(&str, &str, &str, &str)] = &[
 
 /// Verbs that are checked, but on something else; resource, verb, where.
 const CHECKED_ELSEWHERE: &[(&str, &str, &str)] = &[
-    ("rolebindings", "bind", "on the bound roles or clusterroles"),
-    ("clusterrolebindings", "bind", "on the bound roles or clusterroles"),
-    ("rolebindings", "escalate", "on roles or clusterroles"),
-    ("clusterrolebindings", "escalate", "on roles or clusterroles"),
-    ("certificatesigningrequests", "approve", "on signers"),
-    ("certificatesigningrequests", "sign", "on signers"),
-    ("certificatesigningrequests/approval", "approve", "on signers"),
+    ("rolebindings", "bind", "it on the bound roles or clusterroles"),
+    ("clusterrolebindings", "bind", "it on the bound roles or clusterroles"),
+    ("rolebindings", "escalate", "it on roles or clusterroles"),
+    ("clusterrolebindings", "escalate", "it on roles or clusterroles"),
+    ("certificatesigningrequests", "approve", "it on signers"),
+    ("certificatesigningrequests", "sign", "it on signers"),
+    ("certificatesigningrequests/approval", "approve", "it on signers"),
 ];
 
 /// Why a grant that `liveness` has found dead is.
@@ -208,12 +208,12 @@ fn removed(table: &Table, api_group: &str, resource: &str) -> Option<DeadReason>
         .find(|(group, removed, ..)| *group == api_group && (*removed == whole || *removed == "*"))
         .filter(|(_, _, minor, _)| number(minor) <= number(table.minor()))?;
     let what = if *removed == "*" {
-        format!("apiGroup \"{api_group}\"")
+        format!("apiGroup \"{api_group}\" was")
     } else {
-        format!("{removed} of apiGroup \"{api_group}\"")
+        format!("{removed} of apiGroup \"{api_group}\" were")
     };
     let suggestion = (!instead.is_empty()).then(|| (*instead).to_owned());
-    Some(reason(format!("{what} was removed in Kubernetes {minor}"), suggestion))
+    Some(reason(format!("{what} removed in Kubernetes {minor}"), suggestion))
 }
 
 /// The other minors of this build that serve it, as text.

@@ -69,7 +69,12 @@ impl Loaded {
             logs => Some(input::read_logs(logs, progress)?),
         };
         let found = input::manifests(&request.paths)?;
-        let mut inputs = Inputs { other_files: found.other, logs: request.audit.clone(), ..Inputs::default() };
+        let mut inputs = Inputs {
+            other_files: found.other,
+            files_git_ignored: found.git_ignored,
+            logs: request.audit.clone(),
+            ..Inputs::default()
+        };
         inputs.diagnostics.extend(found.diagnostics);
         let mut files = Vec::new();
         for file in found.files {

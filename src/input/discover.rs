@@ -22,6 +22,8 @@ pub struct Discovered {
     pub files: Vec<File>,
     /// Other files in directories, by extension (`(none)` without one).
     pub other: BTreeMap<String, u64>,
+    /// Manifest files in directories that a `.gitignore` leaves out.
+    pub git_ignored: u64,
     /// Files that could not be read.
     pub diagnostics: Diagnostics,
 }
@@ -36,7 +38,8 @@ pub struct File {
 }
 
 /// Finds and reads manifest files: files as given, whatever their name; `.yaml`, `.yml` and `.json` files in
-/// directories, `.gitignore` and hidden files respected; `-` is standard input. A file reached twice is read once.
+/// directories, hidden ones too, less what a `.gitignore` leaves out; `-` is standard input. A file reached twice is
+/// read once.
 pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
     let mut found = Discovered::default();
     let mut wanted: BTreeMap<String, PathBuf> = BTreeMap::new();
@@ -50,15 +53,23 @@ pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
             wanted.insert(shown(Path::new(path)), PathBuf::from(path));
             continue;
         }
-        for entry in WalkBuilder::new(path).require_git(false).build() {
+        let mut here = BTreeSet::new();
+        for entry in walk(path, true) {
             match entry {
                 Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {}
-                Ok(entry) => found.sort_in(entry.path(), &mut wanted),
+                Ok(entry) => found.sort_in(entry.path(), &mut here),
                 // A part that cannot be entered costs that part.
                 Err(source) if source.depth() != Some(0) => found.lost(path, &source.to_string()),
                 Err(source) => return Err(Error::Walk { path: path.clone(), source }),
             }
         }
+        let all = walk(path, false).filter_map(Result::ok);
+        let left_out = all.filter(|entry| {
+            let file = entry.file_type().is_some_and(|kind| !kind.is_dir());
+            file && is_manifest(entry.path()) && !here.contains(entry.path())
+        });
+        found.git_ignored += left_out.count() as u64;
+        wanted.extend(here.into_iter().map(|path| (shown(&path), path)));
     }
     let mut seen = BTreeSet::new();
     for (shown, path) in wanted {
@@ -70,13 +81,30 @@ pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
     Ok(found)
 }
 
+/// Everything under a directory but git's own folder. What a machine's user ignores everywhere has no say.
+fn walk(directory: &str, respect_gitignore: bool) -> ignore::Walk {
+    WalkBuilder::new(directory)
+        .hidden(false)
+        .ignore(false)
+        .git_global(false)
+        .git_exclude(false)
+        .git_ignore(respect_gitignore)
+        .require_git(false)
+        .filter_entry(|entry| entry.file_name() != ".git")
+        .build()
+}
+
+fn is_manifest(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml" || extension == "json")
+}
+
 impl Discovered {
-    fn sort_in(&mut self, path: &Path, wanted: &mut BTreeMap<String, PathBuf>) {
-        let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("(none)");
-        if matches!(extension, "yaml" | "yml" | "json") {
-            wanted.insert(shown(path), path.to_owned());
+    fn sort_in(&mut self, path: &Path, manifests: &mut BTreeSet<PathBuf>) {
+        if is_manifest(path) {
+            manifests.insert(path.to_owned());
         } else {
-            *self.other.entry(extension.to_owned()).or_default() += 1;
+            let extension = path.extension().map_or("(none)".into(), |extension| extension.to_string_lossy());
+            *self.other.entry(extension.into_owned()).or_default() += 1;
         }
     }
 

@@ -24,6 +24,7 @@ fn directories_are_walked_and_everything_is_counted() {
         ("latin.yaml", b"a: \xe4"),
         (".hidden/d.yaml", b"d: 1"),
         ("skipped/e.yaml", b"e: 1"),
+        (".git/config.yaml", b"f: 1"),
         (".gitignore", b"skipped/\n"),
         ("empty.yaml", b""),
     ]);
@@ -31,8 +32,9 @@ fn directories_are_walked_and_everything_is_counted() {
     let found = manifests(&[root.clone(), format!("{root}/a.yaml")]).unwrap();
     let paths: Vec<&str> =
         found.files.iter().map(|file| file.path.strip_prefix(&format!("{root}/")).unwrap()).collect();
-    assert_eq!(paths, ["a.yaml", "bin.yaml", "empty.yaml", "latin.yaml", "sub/b.yml", "sub/c.json"]);
-    assert_eq!(found.other.into_iter().collect::<Vec<_>>(), [("(none)".to_owned(), 1), ("md".to_owned(), 1)]);
+    assert_eq!(paths, [".hidden/d.yaml", "a.yaml", "bin.yaml", "empty.yaml", "latin.yaml", "sub/b.yml", "sub/c.json"]);
+    assert_eq!(found.other.into_iter().collect::<Vec<_>>(), [("(none)".to_owned(), 2), ("md".to_owned(), 1)]);
+    assert_eq!(found.git_ignored, 1);
     let lost: Vec<&str> = found.diagnostics.iter().map(|lost| lost.message.as_str()).collect();
     assert_eq!(lost, ["a binary file (it holds NUL bytes)", "not UTF-8 (byte 4)"]);
 }

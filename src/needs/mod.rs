@@ -86,7 +86,7 @@ const TABLE: &[Row] = &[
         since: (1, 0),
         needs: "list",
         kind: NeedKind::Pair,
-        reason: "an informer that watches lists first, or when the server cannot stream the list",
+        reason: "an informer that watches falls back to a list where the server cannot stream one",
         source: "staging/src/k8s.io/client-go/tools/cache/reflector.go",
     },
 ];

@@ -9,6 +9,7 @@ pub fn render(report: &Report) -> Result<String, serde_json::Error> {
 
 /// JSON schema of the report (`rolecall/v0`).
 pub fn schema() -> String {
-    let schema = schemars::schema_for!(Report);
+    let settings = schemars::generate::SchemaSettings::draft2020_12().for_serialize();
+    let schema = settings.into_generator().into_root_schema_for::<Report>();
     serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
 }

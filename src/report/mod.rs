@@ -54,6 +54,8 @@ pub struct Inputs {
     pub files: Vec<FileInput>,
     /// Files found in a directory that are no manifests (not YAML or JSON by name), by extension.
     pub other_files: BTreeMap<String, u64>,
+    /// Manifest files in directories that a `.gitignore` leaves out.
+    pub files_git_ignored: u64,
     /// Documents that became facts.
     pub documents_read: u64,
     /// Documents of kinds that grant nothing, by kind.

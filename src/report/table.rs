@@ -1,7 +1,7 @@
 //! The report for people at a terminal: findings with their source line, and a table of what each subject holds and
 //! uses. Colours are ANSI; who prints takes them out where they are not wanted.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use annotate_snippets::{Annotation, AnnotationKind, Level, Renderer, Snippet};
@@ -16,6 +16,7 @@ use crate::source::{DiagnosticKind, SourceMap};
 
 const WIDTH: usize = 110;
 const UNREADABLE_SHOWN: usize = 10;
+const SUBJECTS_NAMED: usize = 3;
 
 /// The whole report as text.
 pub fn render(report: &Report, sources: &SourceMap) -> String {
@@ -29,11 +30,7 @@ pub fn render(report: &Report, sources: &SourceMap) -> String {
         text += &subjects(&shown);
         text.push('\n');
     }
-    for assessment in &shown {
-        for note in &assessment.notes {
-            let _ = writeln!(text, "note: {}: {}", safe(&assessment.subject.name), safe(note));
-        }
-    }
+    text += &notes(&shown);
     text += &closing(report);
     text
 }
@@ -133,6 +130,26 @@ fn subjects(assessments: &[&Assessment]) -> String {
     text
 }
 
+/// Notes, once for all subjects that they are true of.
+fn notes(assessments: &[&Assessment]) -> String {
+    let mut subjects_of: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for assessment in assessments {
+        for note in &assessment.notes {
+            subjects_of.entry(note).or_default().insert(&assessment.subject.name);
+        }
+    }
+    let mut text = String::new();
+    for (note, subjects) in subjects_of {
+        let named: Vec<&str> = subjects.iter().take(SUBJECTS_NAMED).copied().collect();
+        let more = match subjects.len() - named.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        let _ = writeln!(text, "note: {}{more}: {}", safe(&named.join(", ")), safe(note));
+    }
+    text
+}
+
 fn closing(report: &Report) -> String {
     let mut text = String::new();
     let inputs = &report.inputs;
@@ -159,6 +176,9 @@ fn closing(report: &Report) -> String {
         count(inputs.documents_read, "object"),
         inputs.documents_unreadable
     );
+    if inputs.files_git_ignored > 0 {
+        let _ = write!(text, ", {} left out by .gitignore", count(inputs.files_git_ignored, "file"));
+    }
     if let Some(log) = report.assessments.iter().find_map(|assessment| assessment.evidence.as_ref()).map(|e| &e.log) {
         let skipped: u64 = log.skipped.iter().map(|skipped| skipped.lines).sum();
         let _ = write!(text, ", {} of audit log ({} events, {skipped} skipped)", count(log.lines, "line"), log.events);

@@ -18,7 +18,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             if grant.verdict == Verdict::Dead { Mark::Hit } else { Mark::Miss }
         };
         for slice in slices(&entry, mark) {
-            let message = format!("{}: {}{}", doc.title, subject_of(&slice), reasons(&slice));
+            let message = format!("{}: {} in {}{}", doc.title, subject_of(&slice), label(&entry.role), reasons(&slice));
             let mut draft = Draft::new(assessment, class(&slice.grants), message);
             draft.role = label(&entry.role);
             draft.permission = entries::permission(&slice.grants);
@@ -33,7 +33,7 @@ fn subject_of(slice: &Slice<'_>) -> String {
     let verbs: BTreeSet<&str> = slice.grants.iter().map(|grant| entries::verb(grant)).collect();
     let things = some_of(entries::things(&slice.grants));
     match slice.of {
-        LocationOf::Entry => format!("the whole entry ({} on {things})", some_of(verbs)),
+        LocationOf::Entry => format!("the whole entry, {} on {things},", some_of(verbs)),
         LocationOf::Group => format!("API group `{}` with {things}", slice.token),
         LocationOf::Resource => format!("`{}` with {}", slice.token, some_of(verbs)),
         _ => format!("verb `{}` on {things}", slice.token),
@@ -45,7 +45,6 @@ fn reasons(slice: &Slice<'_>) -> String {
         slice.grants.iter().map(|grant| grant.reason.as_str()).filter(|reason| !reason.is_empty()).collect();
     match reasons.len() {
         0 => String::new(),
-        1 => format!(" ({})", reasons.into_iter().collect::<String>()),
-        _ => format!(" ({})", reasons.into_iter().take(3).collect::<Vec<_>>().join("; ")),
+        _ => format!(": {}", reasons.into_iter().take(3).collect::<Vec<_>>().join("; ")),
     }
 }

@@ -42,7 +42,9 @@ fn finding(assessment: &Assessment, doc: &RuleDoc, permission: String, calls: &[
     draft.related = samples(calls);
     // With nothing of the subject in the input, the line of the log is the place.
     let line = || draft.related.iter().find_map(|sample| sample.location.clone()).map(|at| (at, LocationOf::LogLine));
-    draft.at = role_that_may_hold(assessment, &namespaces).or_else(|| object(assessment, None)).or_else(line);
+    let (binding, role) = role_that_may_hold(assessment, &namespaces).unzip();
+    draft.at = role.or_else(|| object(assessment, None)).or_else(line);
+    draft.bindings.extend(binding);
     draft.permission = permission;
     draft.finish(doc)
 }
@@ -55,11 +57,13 @@ fn name(request: &Request) -> Option<&str> {
 }
 
 /// The first role of the input that grants where the calls were: where the missing entry would stand.
-fn role_that_may_hold(assessment: &Assessment, namespaces: &BTreeSet<&str>) -> Option<(Location, LocationOf)> {
-    let shipped = assessment.bindings.iter().filter(|binding| binding.role_state == RoleState::Shipped);
-    let mut reaching = shipped.filter(|binding| namespaces.iter().all(|namespace| binding.scope.reaches(namespace)));
-    let location = reaching.find_map(|binding| binding.role.location.clone())?;
-    Some((location, LocationOf::Name))
+/// With the index of its binding.
+fn role_that_may_hold(assessment: &Assessment, namespaces: &BTreeSet<&str>) -> Option<(usize, (Location, LocationOf))> {
+    assessment.bindings.iter().enumerate().find_map(|(index, binding)| {
+        let reaches = namespaces.iter().all(|namespace| binding.scope.reaches(namespace));
+        let location = binding.role.location.clone().filter(|_| reaches && binding.role_state == RoleState::Shipped)?;
+        Some((index, (location, LocationOf::Name)))
+    })
 }
 
 fn samples(calls: &[&JudgedCall]) -> Vec<Related> {

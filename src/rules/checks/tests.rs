@@ -117,7 +117,7 @@ fn dead_tokens_are_told_with_their_reason_also_without_a_log() {
     held.grants[1].reason = "`pods` is in the core group".to_owned();
     let findings = run("RC173", &held);
     assert_eq!(spots(&findings), [(LocationOf::Resource, 11, 2)]);
-    assert!(findings[0].message.ends_with("(`pods` is in the core group)"));
+    assert!(findings[0].message.ends_with(": `pods` is in the core group"));
     assert!(run("RC173", &holding(Scope::Cluster, "apps", "deployments", "get")).is_empty());
 }
 
