@@ -142,6 +142,18 @@ pub struct Evidence {
     pub log: LogQuality,
 }
 
+impl Evidence {
+    /// The time of the calls for people: `FIRST to LAST` to the second, or the one moment.
+    pub fn window(&self) -> String {
+        let second = |time: &str| match time.split_once('.') {
+            Some((second, fraction)) if fraction.ends_with('Z') => format!("{second}Z"),
+            _ => time.to_owned(),
+        };
+        let (first, last) = (second(&self.first), second(&self.last));
+        if first == last { first } else { format!("{first} to {last}") }
+    }
+}
+
 /// One grant of the subject.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]

@@ -1,6 +1,7 @@
 //! The flow from paths to a report, shared by the commands.
 
 use std::collections::BTreeSet;
+use std::path::Path;
 
 use anyhow::{Result, bail};
 
@@ -32,12 +33,24 @@ pub struct Request {
 
 impl Request {
     pub(super) fn new(paths: &[String], args: &InputArgs) -> Self {
+        let here = std::env::current_dir().unwrap_or_default();
+        let relative = |paths: &[String]| paths.iter().map(|path| below(&here, path)).collect();
         Self {
-            paths: paths.to_vec(),
-            audit: args.audit.clone(),
+            paths: relative(paths),
+            audit: relative(&args.audit),
             namespace: args.namespace.clone(),
             kube_version: args.kube_version.clone(),
         }
+    }
+}
+
+/// An absolute path below the working directory as a relative one, so that reports and fingerprints do not depend on
+/// where a repository is checked out.
+fn below(here: &Path, path: &str) -> String {
+    match Path::new(path).strip_prefix(here) {
+        Ok(rest) if here.is_absolute() && rest.as_os_str().is_empty() => ".".to_owned(),
+        Ok(rest) if here.is_absolute() => rest.to_string_lossy().into_owned(),
+        _ => path.to_owned(),
     }
 }
 
@@ -203,5 +216,25 @@ fn state(documents: &manifest::DocumentCounts) -> FileState {
         (0, 0) => FileState::Ignored,
         (0, _) => FileState::Unreadable,
         _ => FileState::Read,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn absolute_paths_below_the_working_directory_become_relative() {
+        let here = Path::new("/work/repo");
+        for (given, expected) in [
+            ("/work/repo/config/rbac", "config/rbac"),
+            ("/work/repo", "."),
+            ("/work/repository/x", "/work/repository/x"),
+            ("config", "config"),
+            ("../x", "../x"),
+            ("-", "-"),
+        ] {
+            assert_eq!(below(here, given), expected);
+        }
     }
 }

@@ -34,13 +34,7 @@ pub(super) fn headline(assessment: &Assessment) -> String {
     let mut text = format!("holds {}{more}{urls}", count(points.held, "permission"));
     match (points.used, &assessment.evidence) {
         (Some(used), Some(evidence)) => {
-            let _ = write!(
-                text,
-                ", used {used} ({}, {} to {})",
-                count(evidence.calls, "call"),
-                evidence.first,
-                evidence.last
-            );
+            let _ = write!(text, ", used {used} ({}, {})", count(evidence.calls, "call"), evidence.window());
         }
         (None, Some(_)) => text += ", not seen in the log",
         _ => {}

@@ -25,8 +25,11 @@ fn header(assessment: &Assessment, minimal: &MinimalRole) -> String {
     if let Some(evidence) = &assessment.evidence {
         let _ = write!(
             head,
-            "\nfrom {} calls ({} distinct) between {} and {}",
-            evidence.calls, evidence.distinct, evidence.first, evidence.last
+            "
+from {} calls ({} distinct), {}",
+            evidence.calls,
+            evidence.distinct,
+            evidence.window()
         );
     }
     if !assessment.grants.is_empty() {

@@ -4,29 +4,21 @@ use std::collections::BTreeSet;
 
 use crate::analysis::{Assessment, Evidence, Grant};
 
-/// `0 of 113 calls in 2026-12-01T00:59:32Z…2026-12-01T01:00:25Z`; empty without a log.
+/// `0 of 113 calls, 2026-12-01T00:59:32Z to 2026-12-01T01:00:25Z`; empty without a log.
 pub(super) fn counted(assessment: &Assessment, calls: u64) -> String {
     match &assessment.evidence {
         None => String::new(),
         Some(Evidence { calls: 0, .. }) => window(assessment),
-        Some(evidence) => format!("{calls} of {} in {}", plural(evidence.calls, "call"), span(evidence)),
+        Some(evidence) => format!("{calls} of {}, {}", plural(evidence.calls, "call"), evidence.window()),
     }
 }
 
-/// `113 calls in …`; empty without a log.
+/// `113 calls, …`; empty without a log.
 pub(super) fn window(assessment: &Assessment) -> String {
     match &assessment.evidence {
         None => String::new(),
         Some(Evidence { calls: 0, .. }) => "the log shows no call of this subject".to_owned(),
-        Some(evidence) => format!("{} in {}", plural(evidence.calls, "call"), span(evidence)),
-    }
-}
-
-fn span(evidence: &Evidence) -> String {
-    if evidence.first == evidence.last {
-        evidence.first.clone()
-    } else {
-        format!("{}…{}", evidence.first, evidence.last)
+        Some(evidence) => format!("{}, {}", plural(evidence.calls, "call"), evidence.window()),
     }
 }
 

@@ -264,10 +264,10 @@ fn location(place: &source::Location, sources: &SourceMap, label: Option<&str>) 
 }
 
 /// A relative reference as RFC 3986 has it: `/`-separated, what is not plain percent-encoded, no colon in the first
-/// segment.
+/// segment. Absolute paths, of files outside of the working directory, become `file` URIs.
 fn uri(path: &str) -> String {
     let path = if path == "-" { "stdin" } else { path };
-    let mut uri = String::with_capacity(path.len());
+    let mut uri = String::from(if path.starts_with('/') { "file://" } else { "" });
     for byte in path.bytes() {
         match byte {
             b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' | b'/' | b'+' | b'@' | b'=' | b',' => {
