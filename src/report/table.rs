@@ -12,10 +12,9 @@ use super::Report;
 use super::text::{count, headline, safe};
 use crate::analysis::{Assessment, Verdict};
 use crate::finding::{Finding, Severity};
-use crate::source::{DiagnosticKind, SourceMap};
+use crate::source::SourceMap;
 
 const WIDTH: usize = 110;
-const UNREADABLE_SHOWN: usize = 10;
 const SUBJECTS_NAMED: usize = 3;
 
 /// The whole report as text.
@@ -153,21 +152,6 @@ fn notes(assessments: &[&Assessment]) -> String {
 fn closing(report: &Report) -> String {
     let mut text = String::new();
     let inputs = &report.inputs;
-    let lost: Vec<_> = inputs.diagnostics.iter().filter(|d| d.kind == DiagnosticKind::Unreadable).collect();
-    for diagnostic in lost.iter().take(UNREADABLE_SHOWN) {
-        let place = &diagnostic.location;
-        let _ = writeln!(
-            text,
-            "unreadable: {}:{}:{}: {}",
-            safe(&place.path),
-            place.line,
-            place.column,
-            safe(&diagnostic.message)
-        );
-    }
-    if lost.len() > UNREADABLE_SHOWN {
-        let _ = writeln!(text, "unreadable: {} more; --output json lists them all", lost.len() - UNREADABLE_SHOWN);
-    }
     let ignored: u64 = inputs.documents_ignored.values().sum();
     let _ = write!(
         text,

@@ -127,7 +127,7 @@ fn unused_tokens_and_entries_are_told_once() {
     let held = unused_but(held, &[("get", "pods"), ("get", "secrets")]);
     let permission = run("RC181", &held);
     assert_eq!(spots(&permission), [(LocationOf::Verb, 12, 2)]);
-    assert_eq!(permission[0].evidence, "0 of 113 calls in 2026-12-01T00:59:32Z…2026-12-01T01:00:25Z");
+    assert_eq!(permission[0].evidence, "0 of 113 calls, 2026-12-01T00:59:32Z to 2026-12-01T01:00:25Z");
     assert_eq!(permission[0].remedy, "Remove `list` from this entry, or keep it and say why.");
     let whole = run("RC187", &held);
     assert_eq!(spots(&whole), [(LocationOf::Entry, 20, 0)]);
@@ -219,7 +219,7 @@ fn denied_and_unexplained_calls_are_told_by_permission() {
     let denied = run("RC182", &held);
     assert_eq!(denied.len(), 1);
     assert_eq!(denied[0].message, "A call was denied: `delete secrets` in namespace `op-ns`, `other`");
-    assert_eq!(denied[0].evidence, "2 of 113 calls in 2026-12-01T00:59:32Z…2026-12-01T01:00:25Z");
+    assert_eq!(denied[0].evidence, "2 of 113 calls, 2026-12-01T00:59:32Z to 2026-12-01T01:00:25Z");
     assert_eq!(denied[0].related.iter().filter(|place| place.label.starts_with("audit event")).count(), 2);
     let unexplained = run("RC188", &held);
     assert_eq!((unexplained.len(), unexplained[0].scope), (1, ScopeClass::Cluster));
