@@ -127,10 +127,13 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     if let (Some(usage), None) = (cx.usage, seen)
         && !selection.id.unbound
     {
-        notes.push(format!(
-            "the log has no event of this subject among its {} events: nothing is judged as unused",
-            usage.quality.events
-        ));
+        notes.push(match selection.key {
+            Some(SubjectKey::Group(_)) => "a group: the calls of its members are not added up".to_owned(),
+            _ => format!(
+                "the log has no event of this subject among its {} events: nothing is judged as unused",
+                usage.quality.events
+            ),
+        });
     }
     notes.extend(activity.as_ref().map(|activity| activity.suspected.clone()).unwrap_or_default());
     Assessment {

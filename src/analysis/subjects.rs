@@ -18,7 +18,7 @@ pub struct Selection {
     pub notes: Vec<String>,
 }
 
-/// The subjects asked for; else every account that a workload runs as; else every account that is bound. Each
+/// The subjects asked for; else every account that a workload runs as, and every subject that a binding names. Each
 /// role bound to nobody is a subject of its own, unless exactly one subject was asked for and one role is unbound.
 pub(super) fn select(cx: &Context<'_>) -> Vec<Selection> {
     let mut unbound: Vec<&RoleNode> =
@@ -35,9 +35,7 @@ pub(super) fn select(cx: &Context<'_>) -> Vec<Selection> {
         return chosen;
     }
     let mut keys = cx.graph.workload_subjects();
-    if keys.is_empty() {
-        keys = cx.graph.bound_accounts();
-    }
+    keys.extend(cx.graph.bound_subjects());
     let mut selections: Vec<Selection> = keys.into_iter().map(|key| Selection::of(cx, key.clone())).collect();
     unbound.sort_by_key(|role| (role.kind, role.namespace.clone(), role.name.clone()));
     selections.extend(unbound.into_iter().map(|role| Selection {

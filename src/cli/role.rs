@@ -34,6 +34,10 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let incomplete = loaded.completeness(args.input.strict, terminal);
     let mut assessments = loaded.assess(&pipeline::options(&args.input, args.role));
     assessments.retain(|assessment| !assessment.subject.unbound);
+    if args.input.subject.is_empty() && assessments.iter().any(|assessment| !assessment.workloads.is_empty()) {
+        // The operator is what runs; whom else its package binds is for `scan` to tell.
+        assessments.retain(|assessment| !assessment.workloads.is_empty());
+    }
     let wanted = choose(&assessments, &args.input.subject)?;
     for note in &wanted.notes {
         terminal.note(note);

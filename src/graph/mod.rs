@@ -119,11 +119,9 @@ impl Graph {
         })
     }
 
-    /// Service accounts that a binding names.
-    pub fn bound_accounts(&self) -> BTreeSet<&SubjectKey> {
-        let bound =
-            self.subjects_where(|node| self.graph.edges(node).any(|edge| matches!(edge.weight(), Edge::BoundBy(_))));
-        bound.into_iter().filter(|key| matches!(key, SubjectKey::ServiceAccount { .. })).collect()
+    /// Subjects that a binding names.
+    pub fn bound_subjects(&self) -> BTreeSet<&SubjectKey> {
+        self.subjects_where(|node| self.graph.edges(node).any(|edge| matches!(edge.weight(), Edge::BoundBy(_))))
     }
 
     fn subjects_where(&self, keep: impl Fn(NodeIndex) -> bool) -> BTreeSet<&SubjectKey> {
