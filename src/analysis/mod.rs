@@ -174,3 +174,6 @@ impl Selection {
         self.key.as_ref().map(SubjectKey::user).unwrap_or_default()
     }
 }
+
+#[cfg(test)]
+mod tests;

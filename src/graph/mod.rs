@@ -258,3 +258,6 @@ pub fn binding_scope(kind: BindingKind, namespace: &str) -> Scope {
         BindingKind::RoleBinding => Scope::Namespace(namespace.to_owned()),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,268 @@
+//! Judgements on small packages and logs: verdicts, points, and the minimal role.
+
+use super::*;
+use crate::audit::Collector;
+use crate::manifest;
+use crate::rbac::Scope;
+use std::collections::BTreeSet;
+
+/// A package with a Deployment of `ns/op`, and these objects.
+fn judge(manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> {
+    let operator = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: op, namespace: ns}\nspec:\n  template:\n    \
+                    spec:\n      serviceAccountName: op\n      containers: [{name: m, args: [--leader-elect=op-lock]}]\n---\n";
+    let mut sources = SourceMap::default();
+    let id = sources.add("m.yaml", operator.to_owned() + manifests);
+    let reading = manifest::read(&sources, id);
+    assert!(reading.diagnostics.is_empty(), "{:?}", reading.diagnostics);
+    let mut table = Table::for_minor("1.36").unwrap();
+    reading.facts.crds.iter().for_each(|crd| table.add_custom(&crd.resource));
+    let mut packages = manifest::package::split(&["m.yaml".to_owned()], vec![("m.yaml".to_owned(), reading.facts)]);
+    let mut package = packages.remove(0);
+    package.choose_namespace(None, &BTreeSet::new());
+    let usage = (!events.is_empty()).then(|| {
+        let log: String = events.iter().enumerate().map(|(at, event)| self::event(at, event) + "\n").collect();
+        let mut collector = Collector::new();
+        collector.read("audit.log", &mut log.as_bytes());
+        collector.finish()
+    });
+    let graph = Graph::build(&package, "1.36");
+    assess(&Context {
+        package: &package,
+        graph: &graph,
+        sources: &sources,
+        table: &table,
+        minor: "1.36",
+        usage: usage.as_ref(),
+        options: &options,
+    })
+}
+
+/// An event out of `CODE verb URI`, of `ns/op`; 403 is a denial.
+fn event(at: usize, call: &str) -> String {
+    let parts: Vec<&str> = call.split(' ').collect();
+    let (code, verb, uri) = (parts[0], parts[1], parts[2]);
+    let decision = if code == "403" { "forbid" } else { "allow" };
+    format!(
+        r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{at}","stage":"ResponseComplete","requestURI":"{uri}","verb":"{verb}","user":{{"username":"system:serviceaccount:ns:op"}},"responseStatus":{{"code":{code}}},"requestReceivedTimestamp":"2026-11-03T09:00:{at:02}.000000Z","annotations":{{"authorization.k8s.io/decision":"{decision}"}}}}"#
+    )
+}
+
+/// A ClusterRole with these rules, bound cluster-wide to `ns/op`.
+fn cluster(rules: &str) -> String {
+    format!(
+        "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: c}}\nrules: [{rules}]\n---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {{name: c}}\n\
+         roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: c}}\n\
+         subjects: [{{kind: ServiceAccount, name: op, namespace: ns}}]\n---\n"
+    )
+}
+
+fn only(assessments: Vec<Assessment>) -> Assessment {
+    assert_eq!(assessments.len(), 1);
+    assessments.into_iter().next().unwrap()
+}
+
+/// `RESOURCE VERB: VERDICT` of every grant.
+fn verdicts(assessment: &Assessment) -> Vec<String> {
+    let text = |grant: &Grant| {
+        let what = grant.rule.resources.first().or(grant.rule.non_resource_urls.first()).unwrap();
+        format!("{what} {}: {:?}", grant.rule.verbs[0], grant.verdict)
+    };
+    assessment.grants.iter().map(text).collect()
+}
+
+/// `SCOPE: RESOURCES [NAMES] VERBS (BASIS)` of the minimal role.
+fn minimal(assessment: &Assessment) -> Vec<String> {
+    let scopes = assessment.minimal.iter().flat_map(|minimal| &minimal.scopes);
+    let line = |scope: &Scope, rule: &MinimalRule| {
+        let names = &rule.rule.resource_names;
+        let names = if names.is_empty() { String::new() } else { format!(" [{}]", names.join(",")) };
+        let what = [rule.rule.resources.as_slice(), &rule.rule.non_resource_urls].concat().join(",");
+        let basis = if rule.basis == Basis::Used { String::new() } else { format!(" ({:?})", rule.basis) };
+        format!("{scope}: {what}{names} {}{basis}", rule.rule.verbs.join(","))
+    };
+    scopes.flat_map(|scoped| scoped.rules.iter().map(move |rule| line(&scoped.scope, rule))).collect()
+}
+
+const ALL: &str = "{apiGroups: ['*'], resources: ['*'], verbs: ['*']}, {nonResourceURLs: ['*'], verbs: ['*']}";
+
+#[test]
+fn a_wildcard_is_compared_and_gets_its_real_excess_and_small_role() {
+    let used = only(judge(
+        &cluster(ALL),
+        &["200 get /api/v1/namespaces/other/pods/p", "200 get /metrics"],
+        Options::default(),
+    ));
+    assert_eq!(verdicts(&used), ["* *: Used", "* *: Used"]);
+    assert!(used.points.held > 500 && used.points.unbounded, "{:?}", used.points);
+    assert_eq!(used.points.used, Some(1));
+    assert_eq!(minimal(&used), ["cluster: pods get", "cluster: /metrics get"]);
+    let unused = only(judge(&cluster(ALL), &["200 get /version"], Options::default()));
+    assert_eq!(verdicts(&unused), ["* *: Unused", "* *: Used"]);
+    // What every authenticated user may do needs no role.
+    assert_eq!(minimal(&unused), Vec::<String>::new());
+}
+
+#[test]
+fn scope_stays_where_the_calls_went_elsewhere_and_narrows_where_they_stayed_at_home() {
+    let pods = cluster("{apiGroups: [''], resources: [pods], verbs: [get, list, watch]}");
+    let run = |events: &[&str], namespaces| {
+        minimal(&only(judge(&pods, events, Options { namespaces, ..Options::default() })))
+    };
+    let home = "200 get /api/v1/namespaces/ns/pods/p";
+    let away = "200 get /api/v1/namespaces/other/pods/p";
+    let wide = "200 list /api/v1/pods";
+    assert_eq!(run(&[home], Namespaces::Keep), ["namespace/ns: pods get"]);
+    assert_eq!(run(&[home, away], Namespaces::Keep), ["cluster: pods get"]);
+    assert_eq!(run(&[home, away], Namespaces::Split), ["namespace/ns: pods get", "namespace/other: pods get"]);
+    assert_eq!(run(&[home, wide], Namespaces::Split), ["cluster: pods list,watch", "namespace/ns: pods get"]);
+}
+
+#[test]
+fn names_are_those_that_are_shipped_or_told_and_all_only_when_asked() {
+    let roles = cluster(
+        "{apiGroups: [''], resources: [secrets], verbs: [get]}, \
+         {apiGroups: [''], resources: [configmaps], resourceNames: [a, b], verbs: [get]}, \
+         {apiGroups: [coordination.k8s.io], resources: [leases], verbs: [get, create, update]}",
+    );
+    let events = [
+        "200 get /api/v1/namespaces/ns/secrets/s",
+        "200 get /api/v1/namespaces/ns/configmaps/a",
+        "201 create /apis/coordination.k8s.io/v1/namespaces/ns/leases",
+        "200 update /apis/coordination.k8s.io/v1/namespaces/ns/leases/op-lock",
+    ];
+    let run = |names| minimal(&only(judge(&roles, &events, Options { names, ..Options::default() })));
+    let lease = ["namespace/ns: leases create", "namespace/ns: leases [op-lock] update"];
+    assert_eq!(
+        run(Names::Shipped),
+        ["namespace/ns: configmaps [a] get", "namespace/ns: secrets get", lease[0], lease[1]]
+    );
+    assert_eq!(
+        run(Names::All),
+        ["namespace/ns: configmaps [a] get", "namespace/ns: secrets [s] get", lease[0], lease[1]]
+    );
+    assert_eq!(run(Names::None), ["namespace/ns: configmaps,secrets get", "namespace/ns: leases create,update"]);
+}
+
+#[test]
+fn denied_calls_are_no_use_and_granted_only_when_asked() {
+    let roles = cluster("{apiGroups: [''], resources: [pods], verbs: [get, delete]}");
+    let events =
+        ["200 get /api/v1/namespaces/ns/pods/p", "403 delete /api/v1/namespaces/ns/pods/p", "403 get /api/v1/nodes/n"];
+    let judged = only(judge(&roles, &events, Options::default()));
+    assert_eq!(verdicts(&judged), ["pods get: Used", "pods delete: Unused"]);
+    assert_eq!(minimal(&judged), ["namespace/ns: pods get"]);
+    assert_eq!(judged.minimal.unwrap().denied, ["delete pods in ns (1×)", "get nodes at cluster scope (1×)"]);
+    let asked = only(judge(&roles, &events, Options { include_denied: true, ..Options::default() }));
+    assert_eq!(
+        minimal(&asked),
+        ["cluster: nodes get (Unexplained)", "namespace/ns: pods get", "namespace/ns: pods delete (Unexplained)"]
+    );
+}
+
+#[test]
+fn allowed_calls_that_no_given_role_grants_are_additions() {
+    let roles = cluster("{apiGroups: [''], resources: [pods], verbs: [get]}");
+    let judged = only(judge(&roles, &["200 get /api/v1/namespaces/ns/secrets/s"], Options::default()));
+    assert_eq!(minimal(&judged), ["namespace/ns: secrets get (Unexplained)"]);
+    let calls: Vec<CallVerdict> = judged.calls.iter().map(|call| call.verdict).collect();
+    assert_eq!(calls, [CallVerdict::Unexplained]);
+}
+
+#[test]
+fn what_is_checked_without_an_event_is_needed_or_unobservable_never_unused() {
+    let roles = cluster(
+        "{apiGroups: [apps], resources: [deployments], verbs: [patch, create]}, \
+         {apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], verbs: [bind]}, \
+         {apiGroups: [apps], resources: [deployments/finalizers], verbs: [update]}, \
+         {apiGroups: [''], resources: [pods], verbs: [list, watch]}",
+    );
+    let events =
+        ["201 patch /apis/apps/v1/namespaces/ns/deployments/d", "200 watch /api/v1/namespaces/ns/pods?watch=true"];
+    let judged = only(judge(&roles, &events, Options::default()));
+    assert_eq!(
+        verdicts(&judged),
+        [
+            "deployments patch: Used",
+            "deployments create: Needed",
+            "clusterroles bind: Unobservable",
+            "deployments/finalizers update: Unobservable",
+            "pods list: Needed",
+            "pods watch: Used",
+        ]
+    );
+    let kept = ["cluster: deployments/finalizers update (Kept)", "cluster: clusterroles bind (Kept)"];
+    let home = ["namespace/ns: pods list,watch", "namespace/ns: deployments create,patch"];
+    assert_eq!(minimal(&judged), [kept[0], kept[1], home[0], home[1]]);
+    let dropped = only(judge(&roles, &events, Options { drop_unexercised: true, ..Options::default() }));
+    assert_eq!(minimal(&dropped), home);
+}
+
+#[test]
+fn without_a_log_or_without_events_nothing_is_unused() {
+    let roles = cluster(
+        "{apiGroups: [''], resources: [pods], verbs: [get]}, {apiGroups: [extensions], resources: [deployments], verbs: [get]}",
+    );
+    let expected = ["pods get: Unjudged", "deployments get: Dead"];
+    let silent = only(judge(&roles, &[], Options::default()));
+    assert_eq!((verdicts(&silent).as_slice(), silent.points.used), (&expected.map(str::to_owned)[..], None));
+    let of_another = judge(
+        &roles.replace("name: op,", "name: other,").replace("name: op\n", "name: other\n"),
+        &["200 get /api/v1/nodes/n"],
+        Options { subjects: vec!["ns/other".to_owned()], ..Options::default() },
+    );
+    assert_eq!(verdicts(&only(of_another)), expected);
+}
+
+#[test]
+fn a_role_binding_gives_nothing_on_cluster_scoped_resources() {
+    let text = "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {name: r, namespace: ns}\n\
+         rules: [{apiGroups: [''], resources: [nodes, pods, namespaces], verbs: [get]}, {nonResourceURLs: [/metrics], verbs: [get]}]\n---\n\
+         apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {name: r, namespace: ns}\n\
+         roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}\nsubjects: [{kind: ServiceAccount, name: op}]\n";
+    let judged = only(judge(text, &["200 get /api/v1/namespaces/ns/pods/p"], Options::default()));
+    assert_eq!(
+        verdicts(&judged),
+        ["nodes get: Dead", "pods get: Used", "namespaces get: Unused", "/metrics get: Dead"]
+    );
+    assert_eq!((judged.points.held, judged.points.used), (2, Some(1)));
+}
+
+#[test]
+fn each_subject_of_the_package_is_judged_and_unbound_roles_by_themselves() {
+    let text = cluster("{apiGroups: [''], resources: [pods], verbs: [get]}")
+        + "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: alone}\n\
+           rules: [{apiGroups: [''], resources: [nodes], verbs: [get]}]\n---\n\
+           apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRoleBinding\nmetadata: {name: people}\n\
+           roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: c}\n\
+           subjects: [{kind: Group, name: people}, {kind: ServiceAccount, name: helper, namespace: ns}]\n";
+    let names: Vec<String> =
+        judge(&text, &[], Options::default()).into_iter().map(|judged| judged.subject.name).collect();
+    assert_eq!(names, ["ns/helper", "ns/op", "people", "unbound:alone"]);
+}
+
+#[test]
+fn a_verified_role_names_the_call_that_it_would_refuse() {
+    let roles = cluster("{apiGroups: [''], resources: [pods], verbs: [get, list]}");
+    let log = [
+        event(0, "200 get /api/v1/namespaces/ns/pods/p"),
+        event(1, "404 get /api/v1/namespaces/ns/secrets/s"),
+        event(2, "200 get /version"),
+    ];
+    let mut collector = Collector::new();
+    collector.read("audit.log", &mut log.join("\n").as_bytes());
+    let usage = collector.finish();
+    let mut sources = SourceMap::default();
+    let id = sources.add("m.yaml", roles);
+    let facts = manifest::read(&sources, id).facts;
+    let package = manifest::package::split(&["m.yaml".to_owned()], vec![("m.yaml".to_owned(), facts)]).remove(0);
+    let graph = Graph::build(&package, "1.36");
+    let key = SubjectKey::parse("ns/op");
+    let answer = verify(&rules_for(&package, &graph, &key), &key.user(), "ns/op", &usage, "1.36");
+    let missing: Vec<String> = answer.missing.iter().map(|missing| describe(&missing.request)).collect();
+    assert_eq!(missing, ["get secrets"]);
+    assert_eq!(answer.missing[0].samples[0].line, 2);
+    let leftovers: Vec<&str> =
+        answer.leftover.iter().flat_map(|left| left.rule.verbs.iter().map(String::as_str)).collect();
+    assert_eq!(leftovers, ["list"]);
+}
