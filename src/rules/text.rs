@@ -63,7 +63,7 @@ impl RuleDoc {
 /// `rules/README.md`: one line a rule.
 pub fn index(docs: &[RuleDoc]) -> String {
     let mut text = String::from(
-        "# Rules\n\nGenerated from the rule documents (`UPDATE=1 cargo test --test rules`). \
+        "# Rules\n\nGenerated from the rule documents (`UPDATE=1 cargo test index`). \
          One file a rule: its front matter drives the matching, its text is the help.\n\n\
          | id | what is wrong | severity | controls |\n| --- | --- | --- | --- |\n",
     );

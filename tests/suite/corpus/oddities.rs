@@ -4,7 +4,7 @@ use rolecall::cli::pipeline::Loaded;
 use rolecall::manifest::Facts;
 use rolecall::source::DiagnosticKind;
 
-use crate::CORPUS;
+use super::CORPUS;
 use crate::common::{load, shared};
 
 /// A file of the corpus; `None` when the corpus is not there.

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::rolecall;
+use super::rolecall;
 
 /// Commands of the `console` blocks with the lines shown under each.
 fn commands(readme: &str) -> Vec<(String, String)> {

@@ -1,12 +1,6 @@
 //! Every rule document: well-formed, fires where it must, is quiet where it must not, and is in the index.
 
-#![expect(
-    clippy::disallowed_methods,
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "a test reads its fixtures, fails loudly and says what it skips"
-)]
-
+use crate::common;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -14,8 +8,6 @@ use rolecall::analysis::Options;
 use rolecall::controls::{self, Framework};
 use rolecall::finding::{Finding, ScopeClass, Severity};
 use rolecall::rules::{self, Kind, RuleDoc};
-
-mod common;
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -158,7 +150,7 @@ fn the_index_is_the_generated_one() {
         fs::write(&path, &index).unwrap();
     }
     let kept = fs::read_to_string(&path).unwrap_or_default();
-    assert!(kept == index, "rules/README.md is stale: UPDATE=1 cargo test --test rules");
+    assert!(kept == index, "rules/README.md is stale: UPDATE=1 cargo test index");
 }
 
 #[test]

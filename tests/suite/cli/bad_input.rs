@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use flate2::Compression;
 use flate2::write::GzEncoder;
 
-use crate::{Answer, DEMO, DEMO_LOG, DEMO_SUBJECT, rolecall, rolecall_within, text};
+use super::{Answer, DEMO, DEMO_LOG, DEMO_SUBJECT, rolecall, rolecall_within, text};
 
 const ROLE: &str = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: a}\nrules:\n\
                     - {apiGroups: [''], resources: [secrets], verbs: [list]}\n---\n\

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+use super::{rolecall, text};
 use crate::common::{entries, shared};
-use crate::{rolecall, text};
 
 const APPLY: &str = "ns op-ns: apps deployments create,patch";
 

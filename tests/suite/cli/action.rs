@@ -5,8 +5,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use super::{DEMO, DEMO_LOG, text};
 use crate::common::shared;
-use crate::{DEMO, DEMO_LOG, text};
 
 fn action() -> Value {
     serde_saphyr::from_str(&fs::read_to_string("action.yml").unwrap()).unwrap()

@@ -4,7 +4,7 @@ use std::fs;
 
 use assert_cmd::Command;
 
-use crate::{DEMO, DEMO_LOG, DEMO_SUBJECT, answer, rolecall, text};
+use super::{DEMO, DEMO_LOG, DEMO_SUBJECT, answer, rolecall, text};
 
 #[test]
 fn findings_decide_between_zero_and_one_in_every_format() {

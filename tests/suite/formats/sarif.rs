@@ -6,8 +6,8 @@ use std::path::Path;
 
 use serde_json::Value;
 
+use super::{demo, render, rule_fixtures};
 use crate::common::{self, shared};
-use crate::{demo, render, rule_fixtures};
 
 /// Runs of the shipped fixtures, and of the real input where it is there.
 fn all_runs() -> Vec<(String, String)> {

@@ -1,22 +1,10 @@
 //! Real operators, recorded on a real API server: what was used, what was not, and whether the generated role
 //! suffices. The recordings lie outside the repository.
 
-#![allow(
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "tests read files, say what they counted, and fail loudly"
-)]
-
-mod common;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use common::{Run, assess, load, runs, shared, text};
+use crate::common::{Run, assess, load, runs, shared, text};
 use rolecall::analysis::{Assessment, Basis, CallVerdict, MinimalRole, Names, Options, rules_for, singles, verify};
 use rolecall::api::DEFAULT_MINOR;
 use rolecall::audit::Usage;

@@ -1,16 +1,5 @@
 //! What several tests share: the folder of real inputs beside the repository, and the pipeline.
 
-#![allow(
-    dead_code,
-    unreachable_pub,
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "each test binary uses its own part; tests read files, say what they skip, and fail loudly"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

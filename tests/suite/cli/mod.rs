@@ -1,19 +1,8 @@
 //! The command line as a user meets it: README's commands, exit codes, bad input, roles out of small logs.
 
-#![allow(
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "tests read files, say what they skip, and fail loudly"
-)]
-
 mod action;
 mod audit_inputs;
 mod bad_input;
-#[path = "../common/mod.rs"]
-mod common;
 mod exit_codes;
 mod readme;
 

@@ -1,15 +1,5 @@
 //! The one-way flow of `src/lib.rs`: a module may use those below it, never those above.
 
-#![allow(
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::string_slice,
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "tests read files, say what they counted, and fail loudly"
-)]
-
 use std::fs;
 use std::path::{Path, PathBuf};
 

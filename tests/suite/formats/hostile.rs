@@ -2,7 +2,8 @@
 
 use std::fs;
 
-use crate::{common, render};
+use super::render;
+use crate::common;
 use rolecall::analysis::Options;
 use rolecall::rewrite::role_yaml;
 

@@ -1,10 +1,6 @@
-//! The data files in `src/api/data` are what Kubernetes' own files say. `UPDATE=1 cargo test --test generated`
+//! The data files in `src/api/data` are what Kubernetes' own files say. `UPDATE=1 cargo test generated`
 //! writes them again; a minor whose Kubernetes module is not in the Go module cache is skipped with the reason
 //! (`go mod download k8s.io/kubernetes@VERSION` fetches it).
-#![expect(clippy::disallowed_methods, reason = "reads the module cache, its place and the data files")]
-#![expect(clippy::print_stderr, reason = "a skipped comparison says so")]
-#![expect(clippy::unwrap_used, clippy::panic, clippy::format_push_string, reason = "a test")]
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -89,7 +85,7 @@ fn compare(name: &str, generated: &str) {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, generated).unwrap();
     }
-    assert!(read(&path) == generated, "{name} is stale: run UPDATE=1 cargo test --test generated");
+    assert!(read(&path) == generated, "{name} is stale: run UPDATE=1 cargo test generated");
 }
 
 fn header(version: &str, source: &str) -> String {

@@ -1,20 +1,10 @@
 //! The formats of a report hold what they promise: SARIF as GitHub takes it, JSON by its committed schema, every
 //! region the text that it speaks of, the same findings everywhere, nothing that a terminal would interpret.
 
-#![allow(
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "tests read files, say what they counted, and fail loudly"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod hostile;
 mod sarif;
 
+use crate::common;
 use std::fs;
 use std::path::Path;
 
@@ -74,10 +64,7 @@ fn the_schema_is_the_generated_one_and_reports_follow_it() {
     if std::env::var_os("UPDATE").is_some() {
         fs::write(SCHEMA, &schema).unwrap();
     }
-    assert!(
-        fs::read_to_string(SCHEMA).unwrap_or_default() == schema,
-        "{SCHEMA} is stale: UPDATE=1 cargo test --test formats"
-    );
+    assert!(fs::read_to_string(SCHEMA).unwrap_or_default() == schema, "{SCHEMA} is stale: UPDATE=1 cargo test schema");
     let validator = jsonschema::validator_for(&serde_json::from_str(&schema).unwrap()).unwrap();
     let mut reports = vec![demo().json];
     reports.extend(

@@ -1,24 +1,14 @@
 //! Hundreds of real operators' manifests: nothing panics, every file and document is accounted for, the same bytes
 //! come out twice, and the known oddities among them are read as Kubernetes reads them.
 
-#![allow(
-    clippy::allow_attributes,
-    clippy::unwrap_used,
-    clippy::indexing_slicing,
-    clippy::print_stdout,
-    clippy::disallowed_methods,
-    reason = "tests read files, say what they counted, and fail loudly"
-)]
-
-#[path = "../common/mod.rs"]
-mod common;
 mod oddities;
 
+use crate::common;
 use std::collections::BTreeMap;
 use std::path::Path;
 
+use crate::common::{load, shared};
 use assert_cmd::Command;
-use common::{load, shared};
 use rolecall::report::FileState;
 use rolecall::source::DiagnosticKind;
 
