@@ -2,7 +2,7 @@
 //! smallest Role under which it still works.
 //!
 //! Data flows one way; a module may use those below it here, never those above
-//! (`tests/architecture.rs` reads the imports and holds this):
+//! (`tests/suite/architecture.rs` reads the imports and holds this):
 //!
 //! ```text
 //! cli                       one file a command; exit codes, environment

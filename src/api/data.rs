@@ -1,4 +1,4 @@
-//! The embedded data files. A further minor is one line here and one in `tests/generated.rs`.
+//! The embedded data files. A further minor is one line here and one in `tests/suite/generated.rs`.
 
 /// The Kubernetes minors that this build has data for, ascending.
 pub const MINORS: [&str; 7] = ["1.31", "1.32", "1.33", "1.34", "1.35", "1.36", "1.37"];

@@ -1,7 +1,7 @@
 //! What Kubernetes serves (group, resource, subresource, verbs, scope per minor), what it grants by default
 //! (built-in roles, every authenticated user) and what it only checks (virtual resources and verbs).
 //!
-//! The data of a minor are two files in `data/`, written by `tests/generated.rs` from Kubernetes' own.
+//! The data of a minor are two files in `data/`, written by `tests/suite/generated.rs` from Kubernetes' own.
 
 pub mod builtin;
 mod data;

@@ -89,7 +89,7 @@ fn compare(name: &str, generated: &str) {
 }
 
 fn header(version: &str, source: &str) -> String {
-    format!("# Kubernetes {version}, {source}; written by tests/generated.rs\n")
+    format!("# Kubernetes {version}, {source}; written by tests/suite/generated.rs\n")
 }
 
 #[derive(Default)]
