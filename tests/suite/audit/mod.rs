@@ -3,4 +3,5 @@
 
 mod inputs;
 mod micro;
+mod peers;
 mod recorded;

@@ -111,7 +111,7 @@ const SAID: &[(&str, &str)] = &[
 ];
 
 /// `ns NAMESPACE: [GROUP] RESOURCES [NAMES] VERBS`, sorted.
-fn rules(yaml: &str) -> Vec<String> {
+pub(crate) fn rules(yaml: &str) -> Vec<String> {
     let documents: Vec<Value> = if yaml.is_empty() { vec![] } else { serde_saphyr::from_multiple(yaml).unwrap() };
     let list = |value: &Value| {
         let texts: Vec<&str> = value.as_array().into_iter().flatten().filter_map(Value::as_str).collect();

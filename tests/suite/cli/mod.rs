@@ -1,7 +1,7 @@
 //! The command line as a user meets it: README's commands, exit codes, bad input, roles out of small logs.
 
 mod action;
-mod audit_inputs;
+pub(crate) mod audit_inputs;
 mod bad_input;
 mod exit_codes;
 mod readme;
