@@ -229,7 +229,7 @@ pub struct JudgedCall {
     pub observed: Observed,
     /// The verdict.
     pub verdict: CallVerdict,
-    /// Indices into `grants` of the grants that cover it (at most eight).
+    /// Indices into `grants` of the grants that cover it.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub grants: Vec<usize>,
 }

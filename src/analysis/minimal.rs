@@ -3,8 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::index::GrantIndex;
 use super::names::pinned;
-use super::verdict::{covers, describe, sibling};
+use super::verdict::{describe, paired};
 use super::{
     Activity, Basis, CallVerdict, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules, Selection, Verdict,
 };
@@ -76,7 +77,7 @@ fn occurrences<'a>(
     activity: &Activity<'_>,
     has_manifests: bool,
 ) -> Vec<Occurrence<'a>> {
-    let covering = |request: &Request| grants.iter().filter(|grant| covers(grant, request)).collect::<Vec<_>>();
+    let index = GrantIndex::new(grants);
     let mut found = Vec::new();
     for call in calls {
         let (basis, reason) = match call.verdict {
@@ -96,7 +97,7 @@ fn occurrences<'a>(
         let request = call.observed.request.clone();
         // The pair of a list or watch, where the shipped role holds it.
         if let Some(pair) = paired(&request) {
-            let grants = covering(&pair);
+            let grants = index.covering(&pair);
             if !grants.is_empty() {
                 let reason = format!("`{}`: the pair of `{}` in an informer", pair.verb(), request.verb());
                 found.push(Occurrence { request: pair, grants, basis: Basis::Needed, reason });
@@ -105,7 +106,7 @@ fn occurrences<'a>(
         found.push(Occurrence { request, grants: granted, basis, reason });
     }
     for need in &activity.needs {
-        let granted = covering(&need.request);
+        let granted = index.covering(&need.request);
         let basis = match (granted.is_empty() && has_manifests, need.kind) {
             (false, _) => Basis::Needed,
             // The shipped role works without it.
@@ -118,13 +119,6 @@ fn occurrences<'a>(
     let defaults = crate::api::builtin::authenticated_rules(cx.minor);
     found.retain(|occurrence| !super::is_default(&defaults, &occurrence.request));
     found
-}
-
-fn paired(request: &Request) -> Option<Request> {
-    let Request::Resource(resource) = request else { return None };
-    let mut pair = resource.clone();
-    pair.verb = sibling(&resource.verb)?.to_owned();
-    Some(Request::Resource(pair))
 }
 
 /// Whether, and in which class, pieces may share a rule: additions stay apart.

@@ -3,6 +3,7 @@
 
 mod assessment;
 mod authority;
+mod index;
 mod minimal;
 mod names;
 mod points;
@@ -84,7 +85,10 @@ pub(crate) struct Activity<'a> {
 
 impl<'a> Activity<'a> {
     pub(crate) fn of(usage: &'a Usage, user: &str, minor: &str) -> Self {
-        let calls: Vec<&Observed> = usage.calls.iter().filter(|call| call.user == user).collect();
+        // They are sorted by user.
+        let start = usage.calls.partition_point(|call| call.user.as_str() < user);
+        let of_user = usage.calls.iter().skip(start).take_while(|call| call.user == user);
+        let calls: Vec<&Observed> = of_user.collect();
         let minor = minor_of(minor);
         let mut needs: BTreeMap<(needs::NeedKind, Request), Need> = BTreeMap::new();
         let mut suspected = Vec::new();

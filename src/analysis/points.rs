@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::verdict::covers;
+use super::index::GrantIndex;
 use super::{Activity, Grant, Points, Verdict, is_default};
 use crate::api::{Liveness, Served, Table};
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
@@ -15,7 +15,12 @@ pub(super) fn count(table: &Table, grants: &[Grant], seen: Option<&Activity<'_>>
     let mut held: BTreeMap<&Scope, BTreeSet<Point>> = BTreeMap::new();
     let mut urls = BTreeSet::new();
     let mut unbounded = false;
+    let mut expanded = BTreeSet::new();
     for grant in grants.iter().filter(|grant| grant.verdict != Verdict::Dead) {
+        // Many bindings may give the same.
+        if !expanded.insert((&grant.scope, &grant.rule)) {
+            continue;
+        }
         if let Some(url) = grant.rule.non_resource_urls.first() {
             urls.insert((url, grant.rule.verbs.first()));
             continue;
@@ -29,12 +34,13 @@ pub(super) fn count(table: &Table, grants: &[Grant], seen: Option<&Activity<'_>>
 
     let mut used: BTreeSet<(&Scope, Point)> = BTreeSet::new();
     if let Some(seen) = seen {
+        let index = GrantIndex::new(grants);
         let requests = seen.allowed().map(|call| &call.request).chain(seen.needs.iter().map(|need| &need.request));
         for request in requests.filter(|request| !is_default(defaults, request)) {
             let Request::Resource(resource) = request else { continue };
             let point = (resource.api_group.clone(), resource.combined(), resource.verb.clone());
             // The widest scope that holds it, as held points of a namespace give way to those of the cluster.
-            let scope = grants.iter().filter(|grant| covers(grant, request)).map(|grant| &grant.scope).min();
+            let scope = index.covering(request).into_iter().map(|grant| &grant.scope).min();
             if let Some(scope) = scope {
                 // Served or not by the table, it was asked for and is held.
                 held.entry(scope).or_default().insert(point.clone());

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::index::GrantIndex;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
 use crate::api::{Liveness, Table, is_check_only};
-use crate::audit::{Decision, Observed};
+use crate::audit::Decision;
 use crate::needs::NeedKind;
-use crate::rbac::{Request, Rule, Scope};
+use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 
 /// Sets the verdicts of `grants` and returns the judged calls. Without `seen` no grant is called used or unused.
 pub(super) fn judge(
@@ -15,49 +16,80 @@ pub(super) fn judge(
     seen: Option<&Activity<'_>>,
     defaults: &[Rule],
 ) -> Vec<JudgedCall> {
-    let mut covering: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
-    let calls = seen.map(CallIndex::new);
+    let judged = seen.map(|seen| judge_calls(grants, seen, defaults));
+    let uses = seen.zip(judged.as_ref()).map(|(seen, judged)| Uses::of(grants, seen, judged));
     let entries = entry_products(grants);
     for grant in grants.iter_mut() {
-        let hits = calls.as_ref().map(|calls| calls.covered_by(grant)).unwrap_or_default();
-        for &(index, _) in &hits {
-            covering.entry(index).or_default().push(grant.index);
-        }
-        grant.calls = hits.iter().map(|(_, call)| call.count).sum();
-        if has_wildcard(&grant.rule) {
-            let used: BTreeSet<String> = hits.iter().map(|(_, call)| describe(&call.request)).collect();
-            grant.used_as = used.into_iter().collect();
+        if let Some(uses) = &uses {
+            grant.calls = uses.calls.get(&grant.index).copied().unwrap_or_default();
+            grant.used_as = uses.used_as.get(&grant.index).into_iter().flatten().cloned().collect();
         }
         let product = entries.get(&entry_key(grant));
-        (grant.verdict, grant.reason) = verdict(cx, grant, product, seen, calls.as_ref());
+        (grant.verdict, grant.reason) = verdict(cx, grant, product, uses.as_ref());
     }
-    let Some(seen) = seen else { return Vec::new() };
-    let judged = seen.calls.iter().enumerate().map(|(index, call)| {
-        let covered = covering.remove(&index).unwrap_or_default();
+    judged.unwrap_or_default()
+}
+
+fn judge_calls(grants: &[Grant], seen: &Activity<'_>, defaults: &[Rule]) -> Vec<JudgedCall> {
+    let index = GrantIndex::new(grants);
+    let judged = seen.calls.iter().map(|call| {
+        let allowed = call.decision == Decision::Allowed;
+        let covering = if allowed { index.covering(&call.request) } else { Vec::new() };
         let verdict = match call.decision {
             Decision::Denied => CallVerdict::Denied,
             Decision::Undecided => CallVerdict::Undecided,
             Decision::Allowed if is_default(defaults, &call.request) => CallVerdict::Default,
-            Decision::Allowed if covered.is_empty() => CallVerdict::Unexplained,
+            Decision::Allowed if covering.is_empty() => CallVerdict::Unexplained,
             Decision::Allowed => CallVerdict::Covered,
         };
-        JudgedCall { observed: (*call).clone(), verdict, grants: covered }
+        let grants = covering.iter().map(|grant| grant.index).collect();
+        JudgedCall { observed: (*call).clone(), verdict, grants }
     });
     judged.collect()
 }
 
-fn verdict(
-    cx: &Context<'_>,
-    grant: &Grant,
-    product: Option<&Product>,
-    seen: Option<&Activity<'_>>,
-    calls: Option<&CallIndex<'_>>,
-) -> (Verdict, String) {
-    if let Some(seen) = seen {
-        let hidden = seen.needs.iter().filter(|need| need.kind == NeedKind::Checked);
-        if let Some(need) = hidden.into_iter().find(|need| covers(grant, &need.request)) {
-            return (Verdict::Needed, need.reason.to_owned());
+/// What the log shows of each grant, by its index.
+#[derive(Debug, Default)]
+struct Uses {
+    /// Authorized calls.
+    calls: BTreeMap<usize, u64>,
+    /// What a wildcard was used as.
+    used_as: BTreeMap<usize, BTreeSet<String>>,
+    /// Why the grant is needed by a call that it does not cover itself.
+    needed: BTreeMap<usize, &'static str>,
+    /// Grants of `list` or `watch` of which the other half was called.
+    paired: BTreeSet<usize>,
+}
+
+impl Uses {
+    fn of(grants: &[Grant], seen: &Activity<'_>, judged: &[JudgedCall]) -> Self {
+        let index = GrantIndex::new(grants);
+        let mut uses = Self::default();
+        for call in judged {
+            for at in &call.grants {
+                *uses.calls.entry(*at).or_default() += call.observed.count;
+                if grants.get(*at).is_some_and(|grant| has_wildcard(&grant.rule)) {
+                    uses.used_as.entry(*at).or_default().insert(describe(&call.observed.request));
+                }
+            }
+            if call.observed.decision == Decision::Allowed
+                && let Some(pair) = paired(&call.observed.request)
+            {
+                uses.paired.extend(index.covering(&pair).iter().map(|grant| grant.index));
+            }
         }
+        for need in seen.needs.iter().filter(|need| need.kind == NeedKind::Checked) {
+            for grant in index.covering(&need.request) {
+                uses.needed.entry(grant.index).or_insert(need.reason);
+            }
+        }
+        uses
+    }
+}
+
+fn verdict(cx: &Context<'_>, grant: &Grant, product: Option<&Product>, uses: Option<&Uses>) -> (Verdict, String) {
+    if let Some(reason) = uses.and_then(|uses| uses.needed.get(&grant.index)) {
+        return (Verdict::Needed, (*reason).to_owned());
     }
     if grant.calls > 0 {
         return (Verdict::Used, String::new());
@@ -66,12 +98,11 @@ fn verdict(
     if liveness == Life::Dead {
         return (Verdict::Dead, reason);
     }
-    let Some(calls) = calls else { return (Verdict::Unjudged, String::new()) };
-    if let Some(pair) = paired(&grant.rule)
-        && !calls.covered_by(&Grant { rule: pair.clone(), ..grant.clone() }).is_empty()
+    let Some(uses) = uses else { return (Verdict::Unjudged, String::new()) };
+    if uses.paired.contains(&grant.index)
+        && let Some(pair) = grant.rule.verbs.first().and_then(|verb| sibling(verb))
     {
-        let verb = pair.verbs.first().cloned().unwrap_or_default();
-        return (Verdict::Needed, format!("`{verb}` is used, and informers use list and watch together"));
+        return (Verdict::Needed, format!("`{pair}` is used, and informers use list and watch together"));
     }
     if liveness == Life::CheckOnly {
         let reason = "checked on behalf of the caller, never an event of its own";
@@ -131,10 +162,11 @@ fn void_in_namespace(table: &Table, group: &str, resource: &str, verb: &str) -> 
     !served.namespaced && !namespace_object && !is_check_only(group, resource, verb)
 }
 
-/// The same rule with `list` for `watch` and the other way round.
-pub(super) fn paired(rule: &Rule) -> Option<Rule> {
-    let verb = sibling(rule.verbs.first()?)?;
-    Some(Rule { verbs: vec![verb.to_owned()], ..rule.clone() })
+/// The same request with `list` for `watch` and the other way round.
+pub(super) fn paired(request: &Request) -> Option<Request> {
+    let Request::Resource(resource) = request else { return None };
+    let verb = sibling(&resource.verb)?.to_owned();
+    Some(Request::Resource(ResourceRequest { verb, ..resource.clone() }))
 }
 
 /// `list` for `watch` and the other way round.
@@ -164,34 +196,6 @@ pub fn describe(request: &Request) -> String {
         }
         Request::Resource(request) => format!("{} {}.{}", request.verb, request.combined(), request.api_group),
         Request::NonResource(request) => format!("{} {}", request.verb, request.path),
-    }
-}
-
-/// Authorized calls by verb, so that a grant looks only at those it may match.
-struct CallIndex<'a> {
-    by_verb: BTreeMap<&'a str, Vec<(usize, &'a Observed)>>,
-}
-
-impl<'a> CallIndex<'a> {
-    fn new(activity: &Activity<'a>) -> Self {
-        let mut by_verb: BTreeMap<&str, Vec<(usize, &Observed)>> = BTreeMap::new();
-        for (index, call) in activity.calls.iter().enumerate() {
-            if call.decision == Decision::Allowed {
-                by_verb.entry(call.request.verb()).or_default().push((index, call));
-            }
-        }
-        Self { by_verb }
-    }
-
-    fn covered_by(&self, grant: &Grant) -> Vec<(usize, &'a Observed)> {
-        let verb = grant.rule.verbs.first().map(String::as_str).unwrap_or_default();
-        let covered = |calls: &Vec<(usize, &'a Observed)>| -> Vec<(usize, &'a Observed)> {
-            calls.iter().copied().filter(|(_, call)| covers(grant, &call.request)).collect()
-        };
-        match verb {
-            "*" => self.by_verb.values().flat_map(covered).collect(),
-            verb => self.by_verb.get(verb).map(covered).unwrap_or_default(),
-        }
     }
 }
 

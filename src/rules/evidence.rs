@@ -31,9 +31,7 @@ pub(super) fn plural(count: u64, what: &str) -> String {
 pub(super) fn calls_of(assessment: &Assessment, grants: &[&Grant]) -> u64 {
     let indices: BTreeSet<usize> = grants.iter().map(|grant| grant.index).collect();
     let covered = assessment.calls.iter().filter(|call| call.grants.iter().any(|index| indices.contains(index)));
-    let counted: u64 = covered.map(|call| call.observed.count).sum();
-    // A call names at most eight of its grants.
-    counted.max(grants.iter().map(|grant| grant.calls).max().unwrap_or_default())
+    covered.map(|call| call.observed.count).sum()
 }
 
 /// Up to five of the texts, and how many more.

@@ -57,18 +57,12 @@ fn only_namespace<'a>(grants: &[&Grant], calls: &BTreeMap<usize, Vec<&'a JudgedC
         if grant.verdict == Verdict::Needed && !pair {
             return None;
         }
-        let mut seen = 0;
         for call in calls.get(&grant.index).into_iter().flatten() {
-            seen += call.observed.count;
             let namespace = call.observed.request.namespace();
             if namespace.is_empty() || only.is_some_and(|only| only != namespace) {
                 return None;
             }
             only = Some(namespace);
-        }
-        if seen < grant.calls {
-            // A call names at most eight of its grants, so some of this one's are not known here.
-            return None;
         }
     }
     only
