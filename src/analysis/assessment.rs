@@ -35,6 +35,9 @@ pub struct Assessment {
     pub grants: Vec<Grant>,
     /// Every observed call of the subject.
     pub calls: Vec<JudgedCall>,
+    /// Rule entries that are held and not among the grants, because one run judges only so many.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub entries_left_out: u64,
     /// The smallest role; absent without a log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub minimal: Option<MinimalRole>,
@@ -140,6 +143,10 @@ pub struct Evidence {
     pub last: String,
     /// How good the whole log was.
     pub log: LogQuality,
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Evidence {

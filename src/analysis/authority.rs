@@ -94,11 +94,18 @@ fn role_place(cx: &Context<'_>, role: &RoleNode) -> Place {
     Place { kind: kind.to_owned(), namespace: role.namespace.clone(), name: role.name.clone(), location }
 }
 
-/// All grants, not judged yet, in order of binding, entry, verb, group and resource as written.
-pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> Vec<Grant> {
+/// All grants, not judged yet, in order of binding, entry, verb, group and resource as written. Entries that no
+/// longer fit in the budget of the run are left out; how many is the second value.
+pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> (Vec<Grant>, u64) {
     let mut grants = Vec::new();
+    let mut left_out = 0;
     for (binding, held) in &held.held {
         for entry in &held.entries {
+            let Some(rest) = cx.budget.get().checked_sub(size(&entry.rule)) else {
+                left_out += 1;
+                continue;
+            };
+            cx.budget.set(rest);
             let written = entry
                 .role
                 .and_then(|role| cx.package.facts.roles.get(role))
@@ -120,7 +127,16 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> Vec<Grant> {
             }
         }
     }
-    grants
+    (grants, left_out)
+}
+
+/// What an entry multiplies out to: its grants, each with its names.
+pub(super) fn size(rule: &Rule) -> u64 {
+    let [verbs, groups, resources, names, urls] =
+        [&rule.verbs, &rule.api_groups, &rule.resources, &rule.resource_names, &rule.non_resource_urls]
+            .map(|list| list.len() as u64);
+    let pairs = groups.saturating_mul(resources).saturating_mul(names + 1);
+    verbs.saturating_mul(pairs.saturating_add(urls))
 }
 
 /// The entry as rules of one verb and one (group, resource) or one URL, with the places of those tokens.

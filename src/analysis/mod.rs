@@ -11,6 +11,7 @@ mod subjects;
 mod verdict;
 mod verify;
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::api::Table;
@@ -44,7 +45,13 @@ pub struct Context<'a> {
     pub usage: Option<&'a Usage>,
     /// Choices of the user.
     pub options: &'a Options,
+    /// How many more grants the run may hold, see [`MOST_GRANTS`].
+    pub budget: &'a Cell<u64>,
 }
+
+/// Grants of one run, each counted once more for each of its names: three times what hundreds of real operators hold
+/// together. A few hostile lines multiply out to any number.
+pub const MOST_GRANTS: u64 = 150_000;
 
 /// Choices of the user.
 #[derive(Debug, Clone, Default)]
@@ -120,7 +127,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         _ => None,
     };
     let defaults = crate::api::builtin::authenticated_rules(cx.minor);
-    let mut grants = authority::grants(cx, &held);
+    let (mut grants, entries_left_out) = authority::grants(cx, &held);
     // Without a single event of the subject the log proves nothing about it.
     let seen = activity.as_ref().filter(|activity| !activity.calls.is_empty());
     let calls = verdict::judge(cx, &mut grants, seen, &defaults);
@@ -128,6 +135,11 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let minimal =
         seen.map(|activity| minimal::role(cx, selection, &grants, &calls, activity, !held.bindings.is_empty()));
     let mut notes = selection.notes.clone();
+    if entries_left_out > 0 {
+        notes.push(format!(
+            "{entries_left_out} rule entries multiply out to more than the {MOST_GRANTS} grants that one run judges: they are not judged"
+        ));
+    }
     if let (Some(usage), None) = (cx.usage, seen)
         && !selection.id.unbound
     {
@@ -148,6 +160,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         bindings: held.bindings,
         crds: subjects::crds(cx),
         points,
+        entries_left_out,
         evidence: activity.as_ref().zip(cx.usage).map(|(activity, usage)| evidence(activity, usage)),
         grants,
         calls,

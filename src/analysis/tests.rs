@@ -34,6 +34,7 @@ fn judge(manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> 
         minor: "1.36",
         usage: usage.as_ref(),
         options: &options,
+        budget: &Cell::new(MOST_GRANTS),
     })
 }
 
@@ -265,4 +266,18 @@ fn a_verified_role_names_the_call_that_it_would_refuse() {
     let leftovers: Vec<&str> =
         answer.leftover.iter().flat_map(|left| left.rule.verbs.iter().map(String::as_str)).collect();
     assert_eq!(leftovers, ["list"]);
+}
+
+#[test]
+fn entries_that_multiply_out_to_too_much_are_left_out_and_told() {
+    let many = |what: &str| (0..60).map(|at| format!("{what}{at}")).collect::<Vec<_>>().join(",");
+    let huge = format!("{{apiGroups: [{}], resources: [{}], verbs: [{}]}}", many("g"), many("r"), many("v"));
+    let judged = only(judge(
+        &cluster(&format!("{huge}, {{apiGroups: [''], resources: [pods], verbs: [get]}}")),
+        &[],
+        Options::default(),
+    ));
+    assert_eq!(verdicts(&judged), ["pods get: Unjudged"]);
+    assert_eq!(judged.entries_left_out, 1);
+    assert!(judged.notes.iter().any(|note| note.contains("are not judged")), "{:?}", judged.notes);
 }

@@ -3,8 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::authority::size;
 use super::verdict::{describe, sibling};
-use super::{Activity, is_default};
+use super::{Activity, MOST_GRANTS, is_default};
 use crate::audit::{Decision, Sample, Usage};
 use crate::graph::{Graph, SubjectKey, binding_scope};
 use crate::manifest::Package;
@@ -108,6 +109,11 @@ fn leftover(rules: &[(Scope, Rule)], activity: &Activity<'_>) -> Vec<Leftover> {
     };
     let mut left = Vec::new();
     for (scope, rule) in rules {
+        if size(rule) > MOST_GRANTS {
+            // More than any log asks for; told as a whole.
+            left.push(Leftover { scope: scope.clone(), rule: rule.clone() });
+            continue;
+        }
         for single in singles(rule) {
             let pair = single.verbs.first().and_then(|verb| sibling(verb));
             let pair = pair.map(|verb| Rule { verbs: vec![verb.to_owned()], ..single.clone() });

@@ -1,5 +1,6 @@
 //! The flow from paths to a report, shared by the commands.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
@@ -8,7 +9,7 @@ use anyhow::{Result, bail};
 use super::Exit;
 use super::args::{InputArgs, RoleArgs};
 use super::output::Terminal;
-use crate::analysis::{self, Assessment, Context, Options};
+use crate::analysis::{self, Assessment, Context, MOST_GRANTS, Options};
 use crate::api::{MINORS, Table};
 use crate::audit::Usage;
 use crate::finding::{Finding, Severity};
@@ -128,6 +129,7 @@ impl Loaded {
     /// Assesses the subjects of every package. A subject asked for is assessed where something is known of it.
     pub fn assess(&self, options: &Options) -> Vec<Assessment> {
         let mut assessments = Vec::new();
+        let budget = Cell::new(MOST_GRANTS);
         for package in &self.packages {
             let graph = Graph::build(package, &self.kube_version);
             assessments.extend(analysis::assess(&Context {
@@ -138,6 +140,7 @@ impl Loaded {
                 minor: &self.kube_version,
                 usage: self.usage.as_ref(),
                 options,
+                budget: &budget,
             }));
         }
         if !options.subjects.is_empty() && self.packages.len() > 1 {
@@ -178,8 +181,8 @@ impl Loaded {
         accounts.iter().map(ToString::to_string).collect()
     }
 
-    /// Whether anything was read, and all of it; says on standard error what was not.
-    pub(super) fn completeness(&self, strict: bool, terminal: &Terminal) -> Exit {
+    /// Whether anything was read and judged, and all of it; says on standard error what was not.
+    pub(super) fn completeness(&self, assessments: &[Assessment], strict: bool, terminal: &Terminal) -> Exit {
         let lost: Vec<_> = self.inputs.diagnostics.iter().filter(|d| d.kind == DiagnosticKind::Unreadable).collect();
         const SHOWN: usize = 10;
         for diagnostic in lost.iter().take(SHOWN) {
@@ -197,7 +200,17 @@ impl Loaded {
         if nothing {
             terminal.error("no Kubernetes object was found to read");
         }
-        if no_events || nothing || (strict && !lost.is_empty()) { Exit::Incomplete } else { Exit::Clean }
+        // Authority that is not judged must not pass as authority without findings.
+        let left_out: u64 = assessments.iter().map(|assessment| assessment.entries_left_out).sum();
+        if left_out > 0 {
+            terminal
+                .error(&format!("{left_out} rule entries multiply out to more than {MOST_GRANTS} grants: not judged"));
+        }
+        if no_events || nothing || left_out > 0 || (strict && !lost.is_empty()) {
+            Exit::Incomplete
+        } else {
+            Exit::Clean
+        }
     }
 }
 

@@ -31,8 +31,8 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let progress = Progress::new(terminal, !args.input.no_progress);
     let loaded = Loaded::read(&Request::new(&args.paths, &args.input), &mut |bytes| progress.add(bytes))?;
     progress.finish();
-    let incomplete = loaded.completeness(args.input.strict, terminal);
     let mut assessments = loaded.assess(&pipeline::options(&args.input, args.role));
+    let incomplete = loaded.completeness(&assessments, args.input.strict, terminal);
     assessments.retain(|assessment| !assessment.subject.unbound);
     if args.input.subject.is_empty() && assessments.iter().any(|assessment| !assessment.workloads.is_empty()) {
         // The operator is what runs; whom else its package binds is for `scan` to tell.

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
             None => terminal.result(&text)?,
         }
     }
-    Ok(match loaded.completeness(args.input.strict, terminal) {
+    Ok(match loaded.completeness(&report.assessments, args.input.strict, terminal) {
         Exit::Clean if fails => Exit::Findings,
         exit => exit,
     })

@@ -34,7 +34,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     request.namespace = request.namespace.or_else(|| key.namespace().map(str::to_owned));
     let loaded = Loaded::read(&request, &mut |bytes| progress.add(bytes))?;
     progress.finish();
-    let incomplete = loaded.completeness(args.input.strict, terminal);
+    let incomplete = loaded.completeness(&[], args.input.strict, terminal);
     let Some(usage) = &loaded.usage else { bail!("no log was read") };
 
     let mut rules = Vec::new();

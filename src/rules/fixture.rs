@@ -42,6 +42,7 @@ pub(crate) fn subject() -> Assessment {
         evidence: None,
         grants: Vec::new(),
         calls: Vec::new(),
+        entries_left_out: 0,
         minimal: None,
         notes: Vec::new(),
     }

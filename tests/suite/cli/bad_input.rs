@@ -83,6 +83,20 @@ fn a_bad_manifest_costs_itself_and_is_named_with_its_position() {
 }
 
 #[test]
+fn a_rule_that_multiplies_out_to_anything_stays_small_and_is_no_success() {
+    let many = |what: &str| (0..2_000).map(|at| format!("{what}{at}")).collect::<Vec<_>>().join(",");
+    let rule = format!("{{apiGroups: [{}], resources: [{}], verbs: [{}]}}", many("g"), many("r"), many("v"));
+    let folder = tempfile::tempdir().unwrap();
+    let file = write(folder.path(), "m.yaml", ROLE.replace("rules:\n", &format!("rules:\n- {rule}\n")));
+    let answer = rolecall_within(MEBIBYTES, &["scan", text(&file), "--fail-on", "never"]);
+    assert_eq!(answer.code, 3, "{}", answer.stderr);
+    assert!(answer.stdout.contains("RC031") && answer.stderr.contains("not judged"), "{answer:?}");
+    let verified =
+        rolecall_within(MEBIBYTES, &["verify", "--role", text(&file), "--subject", "ns/op", "--audit", DEMO_LOG]);
+    assert_eq!(verified.code, 3, "{}", verified.stderr);
+}
+
+#[test]
 fn a_broken_document_between_good_ones_costs_only_itself() {
     let folder = tempfile::tempdir().unwrap();
     let second = ROLE.replace("name: a", "name: b").replace("secrets", "pods/exec").replace("list", "create");
