@@ -240,33 +240,57 @@ fn rules(pieces: &[Piece]) -> Vec<ScopedRules> {
     for piece in pieces {
         by_scope.entry(&piece.scope).or_default().entry(class(piece.basis)).or_default().push(piece);
     }
-    let mut scopes = Vec::new();
-    for (scope, classes) in by_scope {
-        let mut rules = Vec::new();
-        for pieces in classes.into_values() {
-            for rule in cover::rules(pieces.iter().map(|piece| piece.entry.clone())) {
-                let inside: Vec<&&Piece> = pieces.iter().filter(|piece| within(&rule, &piece.entry)).collect();
-                let basis = inside.iter().map(|piece| piece.basis).min().unwrap_or(Basis::Used);
-                let reasons: BTreeSet<&str> =
-                    inside.iter().map(|piece| piece.reason.as_str()).filter(|reason| !reason.is_empty()).collect();
-                let reason = reasons.into_iter().collect::<Vec<_>>().join("\n");
-                rules.push(MinimalRule { rule, basis, reason });
-            }
-        }
-        scopes.push(ScopedRules { scope: scope.clone(), rules });
-    }
-    scopes
+    let scopes = by_scope.into_iter().map(|(scope, classes)| ScopedRules {
+        scope: scope.clone(),
+        rules: classes.into_values().flat_map(|pieces| explained(&pieces)).collect(),
+    });
+    scopes.collect()
 }
 
-fn within(rule: &Rule, entry: &Entry) -> bool {
-    match entry {
-        Entry::Resource { api_group, resource, verb, names } => {
-            rule.api_groups.contains(api_group)
-                && rule.resources.contains(resource)
-                && rule.verbs.contains(verb)
-                && rule.resource_names.iter().collect::<BTreeSet<_>>() == names.iter().collect::<BTreeSet<_>>()
+/// Few rules that grant exactly the pieces, each with what its pieces are there for.
+fn explained(pieces: &[&Piece]) -> Vec<MinimalRule> {
+    let rules = cover::rules(pieces.iter().map(|piece| piece.entry.clone()));
+    // A cover may unite the names of one permission, and put it into two rules.
+    let mut pieces_of: BTreeMap<(&str, &str, &str), Vec<&Piece>> = BTreeMap::new();
+    for piece in pieces {
+        let key = match &piece.entry {
+            Entry::Resource { api_group, resource, verb, .. } => (api_group.as_str(), resource.as_str(), verb.as_str()),
+            Entry::NonResource { url, verb } => ("", url.as_str(), verb.as_str()),
+        };
+        pieces_of.entry(key).or_default().push(piece);
+    }
+    let explain = |rule: &Rule| {
+        let groups = if rule.resources.is_empty() { &[String::new()][..] } else { &rule.api_groups };
+        let things = if rule.resources.is_empty() { &rule.non_resource_urls } else { &rule.resources };
+        let names: BTreeSet<&String> = rule.resource_names.iter().collect();
+        let mut basis: Option<Basis> = None;
+        let mut reasons = BTreeSet::new();
+        for (group, thing) in groups.iter().flat_map(|group| things.iter().map(move |thing| (group, thing))) {
+            for verb in &rule.verbs {
+                let pieces = pieces_of.get(&(group.as_str(), thing.as_str(), verb.as_str()));
+                for piece in pieces.into_iter().flatten().filter(|piece| named_by(&names, &piece.entry)) {
+                    basis = Some(basis.map_or(piece.basis, |basis| basis.min(piece.basis)));
+                    reasons.insert(piece.reason.as_str());
+                }
+            }
         }
-        Entry::NonResource { url, verb } => rule.non_resource_urls.contains(url) && rule.verbs.contains(verb),
+        reasons.remove("");
+        (basis.unwrap_or(Basis::Used), reasons.into_iter().collect::<Vec<_>>().join("\n"))
+    };
+    let explained = rules.into_iter().map(|rule| {
+        let (basis, reason) = explain(&rule);
+        MinimalRule { rule, basis, reason }
+    });
+    explained.collect()
+}
+
+/// Whether a rule with these names speaks of the entry's.
+fn named_by(names: &BTreeSet<&String>, entry: &Entry) -> bool {
+    match entry {
+        Entry::Resource { names: own, .. } => {
+            own.is_empty() == names.is_empty() && own.iter().all(|name| names.contains(name))
+        }
+        Entry::NonResource { .. } => true,
     }
 }
 

@@ -1,13 +1,37 @@
 //! Typed access to the fields of an object. A field of a wrong type is a problem with its place; the rest is kept.
 
+use std::cell::Cell;
 use std::collections::BTreeMap;
 
 use crate::source::yaml::Node;
 use crate::source::{Span, Spanned};
 
+/// How much may still be read of one source: a unit for each item and key, and one for each byte of text. What is written out
+/// is read a few times at most, so only aliases can spend more than a few times the size of the source.
+#[derive(Debug)]
+pub(super) struct Allowance(Cell<u64>);
+
+impl Allowance {
+    pub(super) fn of(source: &str) -> Self {
+        Self(Cell::new(4 * source.len() as u64 + (64 << 10)))
+    }
+
+    /// Whether so much was left; after the first refusal nothing is.
+    pub(super) fn spend(&self, units: usize) -> bool {
+        let rest = self.0.get().checked_sub(units as u64);
+        self.0.set(rest.unwrap_or_default());
+        rest.is_some()
+    }
+
+    pub(super) fn is_spent(&self) -> bool {
+        self.0.get() == 0
+    }
+}
+
 /// An object, and the problems met while reading it.
 pub(super) struct Fields<'a> {
     node: Node<'a>,
+    pub(super) allowance: &'a Allowance,
     pub(super) problems: Vec<(Span, String)>,
 }
 
@@ -20,8 +44,9 @@ pub(super) struct Metadata {
 }
 
 impl<'a> Fields<'a> {
-    pub(super) fn new(node: Node<'a>) -> Self {
-        Self { node, problems: Vec::new() }
+    pub(super) fn new(node: Node<'a>, allowance: &'a Allowance) -> Self {
+        allowance.spend(1 + node.width());
+        Self { node, allowance, problems: Vec::new() }
     }
 
     pub(super) fn span(&self) -> Span {
@@ -34,6 +59,7 @@ impl<'a> Fields<'a> {
 
     /// Reads another mapping with the same list of problems.
     pub(super) fn within<T>(&mut self, node: Node<'a>, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.allowance.spend(1 + node.width());
         let outer = std::mem::replace(&mut self.node, node);
         let result = read(self);
         self.node = outer;
@@ -42,14 +68,20 @@ impl<'a> Fields<'a> {
 
     /// A text without a word about other types.
     pub(super) fn optional_text(&self, key: &str) -> Option<Spanned<String>> {
-        text(self.node.get(key)?)
+        self.text_of(self.node.get(key)?)
+    }
+
+    fn text_of(&self, node: Node<'_>) -> Option<Spanned<String>> {
+        let text = node.text()?;
+        self.allowance.spend(1 + text.len()).then(|| Spanned::new(text.to_owned(), node.span()))
     }
 
     /// A text field; empty counts as missing, as in Kubernetes.
     pub(super) fn text(&mut self, key: &str) -> Option<Spanned<String>> {
         let node = self.node.get(key)?;
-        match text(node) {
+        match self.text_of(node) {
             Some(text) => (!text.value.is_empty()).then_some(text),
+            None if self.allowance.is_spent() => None,
             None => {
                 self.wrong_type(key, "a string", node);
                 None
@@ -61,8 +93,9 @@ impl<'a> Fields<'a> {
     pub(super) fn texts(&mut self, key: &str) -> Vec<Spanned<String>> {
         let mut texts = Vec::new();
         for node in self.list(key) {
-            match text(node) {
+            match self.text_of(node) {
                 Some(text) => texts.push(text),
+                None if self.allowance.is_spent() => break,
                 None => {
                     self.problems.push((node.span(), format!("an entry of `{key}` is {}, not a string", hint(node))))
                 }
@@ -75,7 +108,7 @@ impl<'a> Fields<'a> {
     pub(super) fn list(&mut self, key: &str) -> Vec<Node<'a>> {
         let Some(node) = self.node.get(key) else { return Vec::new() };
         match node.items() {
-            Some(items) => items.collect(),
+            Some(items) => items.take_while(|_| self.allowance.spend(1)).collect(),
             None => {
                 self.wrong_type(key, "a list", node);
                 Vec::new()
@@ -95,7 +128,11 @@ impl<'a> Fields<'a> {
     /// A mapping of texts to texts; other pairs are left out.
     pub(super) fn text_map(&mut self, key: &str) -> BTreeMap<String, String> {
         let Some(pairs) = self.node.get(key).and_then(Node::pairs) else { return BTreeMap::new() };
-        pairs.filter_map(|(key, value)| Some((key.text()?.to_owned(), value.text()?.to_owned()))).collect()
+        let text = |node| Some(self.text_of(node)?.value);
+        pairs
+            .map_while(|(key, value)| self.allowance.spend(1).then(|| Some((text(key)?, text(value)?))))
+            .flatten()
+            .collect()
     }
 
     pub(super) fn metadata(&mut self) -> Metadata {
@@ -116,8 +153,4 @@ impl<'a> Fields<'a> {
 fn hint(node: Node<'_>) -> &'static str {
     let template = node.pairs().is_some_and(|mut pairs| pairs.next().is_some_and(|(key, _)| key.pairs().is_some()));
     if template { "a template that was not rendered" } else { node.describe() }
-}
-
-fn text(node: Node<'_>) -> Option<Spanned<String>> {
-    Some(Spanned::new(node.text()?.to_owned(), node.span()))
 }

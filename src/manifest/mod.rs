@@ -13,7 +13,8 @@ mod workload;
 pub use facts::*;
 pub use package::Package;
 
-use fields::Fields;
+use fields::{Allowance, Fields};
+use memchr::memmem;
 
 use crate::source::yaml::{self, Content, Node};
 use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, SourceId, SourceMap, Span};
@@ -29,17 +30,16 @@ pub struct Reading {
     pub diagnostics: Diagnostics,
 }
 
-/// Lists within lists are followed this deep, and a source yields at most this many objects: aliases could make more of
-/// both out of few bytes.
+/// Lists within lists are followed this deep.
 const MAX_LIST_DEPTH: usize = 8;
-const MAX_OBJECTS: u64 = 200_000;
 
 /// Reads every document of a source. The items of a list count as documents, the list itself does not.
 pub fn read(sources: &SourceMap, id: SourceId) -> Reading {
-    let mut reader = Reader { sources, reading: Reading::default(), visited: 0 };
-    let Some(source) = sources.get(id) else { return reader.reading };
-    let documents = yaml::parse(id, &source.text);
-    if documents.is_empty() {
+    let Some(source) = sources.get(id) else { return Reading::default() };
+    let allowance = Allowance::of(&source.text);
+    let mut reader = Reader { sources, allowance: &allowance, cut: false, reading: Reading::default() };
+    let mut documents = yaml::parse(id, &source.text).peekable();
+    if documents.peek().is_none() {
         reader.reading.documents.empty += 1;
     }
     for document in documents {
@@ -64,19 +64,28 @@ pub fn read(sources: &SourceMap, id: SourceId) -> Reading {
     reader.reading
 }
 
-/// Whether template text stands in the document of a parse error: between the markers around it.
+/// How far around a parse error template text is looked for.
+const TEMPLATE_WINDOW: usize = 64 << 10;
+
+/// Whether template text stands near a parse error, in the same document.
 fn is_template(text: &str, at: Span) -> bool {
     let at = at.start as usize;
-    let before = text.get(..at).and_then(|text| text.rfind("\n---")).unwrap_or_default();
-    let after = text.get(at..).and_then(|text| text.find("\n---")).map_or(text.len(), |end| at + end);
-    text.get(before..after).is_some_and(|document| document.contains("{{") || document.contains("{%"))
+    let before = text.as_bytes().get(at.saturating_sub(TEMPLATE_WINDOW)..at).unwrap_or_default();
+    let after = text.as_bytes().get(at..text.len().min(at + TEMPLATE_WINDOW)).unwrap_or_default();
+    let before = before.get(memmem::rfind(before, b"\n---").unwrap_or_default()..).unwrap_or_default();
+    let after = after.get(..memmem::find(after, b"\n---").unwrap_or(after.len())).unwrap_or_default();
+    let opens = |part: &[u8]| memmem::find(part, b"{{").or_else(|| memmem::find(part, b"{%")).is_some();
+    // The error may stand between the two braces.
+    let across = matches!((before.last(), after.first()), (Some(b'{'), Some(b'{' | b'%')));
+    opens(before) || opens(after) || across
 }
 
 struct Reader<'a> {
     sources: &'a SourceMap,
     reading: Reading,
-    /// Objects and lists met so far.
-    visited: u64,
+    allowance: &'a Allowance,
+    /// It was said that the rest is left out.
+    cut: bool,
 }
 
 impl Reader<'_> {
@@ -97,11 +106,10 @@ impl Reader<'_> {
     }
 
     fn object(&mut self, node: Node<'_>, depth: usize) {
-        self.visited += 1;
-        if self.visited > MAX_OBJECTS {
+        if self.is_cut(node.span()) {
             return;
         }
-        let mut fields = Fields::new(node);
+        let mut fields = Fields::new(node, self.allowance);
         let kind = fields.optional_text("kind").map(|kind| kind.value);
         let api_version = fields.optional_text("apiVersion").map(|version| version.value).unwrap_or_default();
         let Some(kind) = kind else {
@@ -114,6 +122,9 @@ impl Reader<'_> {
             return;
         }
         let known = self.facts_of(&kind, group, &mut fields);
+        if self.is_cut(node.span()) {
+            return;
+        }
         for (span, message) in fields.problems {
             self.lost(span, message);
         }
@@ -124,23 +135,24 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether aliases have made more of the source than it holds; said once, where it happened.
+    fn is_cut(&mut self, at: Span) -> bool {
+        if self.allowance.is_spent() && !self.cut {
+            self.cut = true;
+            self.reading.documents.unreadable += 1;
+            self.lost(at, "aliases multiply out to more than the file holds: the rest of it is left out".to_owned());
+        }
+        self.cut
+    }
+
     fn list(&mut self, node: Node<'_>, key: &str, depth: usize) {
         let items = node.get(key).and_then(Node::items);
         match (items, depth.checked_sub(1)) {
             (Some(mut items), Some(depth)) => {
-                while self.visited < MAX_OBJECTS
+                while !self.cut
                     && let Some(item) = items.next()
                 {
                     self.object(item, depth);
-                }
-                // Said once, at the list that was cut.
-                if self.visited == MAX_OBJECTS && items.next().is_some() {
-                    self.visited += 1;
-                    self.reading.documents.unreadable += 1;
-                    self.lost(
-                        node.span(),
-                        format!("more than {MAX_OBJECTS} objects in one file: the rest is left out"),
-                    );
                 }
             }
             (None, _) => self.reading.documents.empty += 1,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::fields::{Fields, Metadata};
+use super::fields::{Allowance, Fields, Metadata};
 use super::{Facts, Known, Workload};
 use crate::source::yaml::Node;
 
@@ -22,7 +22,7 @@ pub(super) fn read(kind: &str, group: &str, fields: &mut Fields<'_>, metadata: M
         namespace: metadata.namespace,
         name,
         service_account,
-        mentions: mentions(pod_spec),
+        mentions: mentions(pod_spec, fields.allowance),
         span,
     });
     Known::Read
@@ -39,9 +39,12 @@ fn pod_spec<'a>(kind: &str, group: &str, node: Node<'a>) -> Option<Node<'a>> {
 }
 
 /// Words of command, args and literal environment values, split where flags and lists are.
-fn mentions(pod_spec: Node<'_>) -> BTreeSet<String> {
+fn mentions(pod_spec: Node<'_>, allowance: &Allowance) -> BTreeSet<String> {
     let mut words = BTreeSet::new();
     let mut add = |text: &str| {
+        if !allowance.spend(1 + text.len()) {
+            return;
+        }
         let split = text.split(|c: char| c == '=' || c == ',' || c.is_whitespace());
         for word in split.filter(|word| (2..=253).contains(&word.len())) {
             if words.len() < MAX_MENTIONS {

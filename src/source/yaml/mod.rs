@@ -5,6 +5,8 @@ mod parse;
 #[cfg(test)]
 mod tests;
 
+use std::collections::HashSet;
+
 use super::{Span, Spanned};
 
 pub use parse::parse;
@@ -113,29 +115,55 @@ impl<'a> Node<'a> {
         Some(pairs.iter().filter_map(move |&(key, value)| Some((self.tree.node(key)?, self.tree.node(value)?))))
     }
 
-    /// The value of a key: the last one written, else the one of a merged mapping. Null counts as missing.
-    pub fn get(self, key: &str) -> Option<Node<'a>> {
-        self.lookup(key, MAX_INDIRECTIONS).filter(|node| !node.is_null())
+    /// How many items, or pairs with those of the mappings that it merges, may have to be looked at.
+    pub fn width(self) -> usize {
+        let mut width = 0;
+        let mut open = vec![self];
+        let mut seen = HashSet::from([self.address()]);
+        while let Some(node) = open.pop() {
+            let Value::Mapping(pairs) = &node.data.value else {
+                width += node.items().map_or(0, Iterator::count);
+                continue;
+            };
+            width += pairs.len();
+            open.extend(node.merges().filter(|merged| seen.insert(merged.address())));
+        }
+        width
     }
 
-    fn lookup(self, wanted: &str, depth: usize) -> Option<Node<'a>> {
+    /// The mappings that it merges, the first to be asked first: `<<: *a` or `<<: [*a, *b]`.
+    fn merges(self) -> impl Iterator<Item = Node<'a>> {
+        let merged = self.pairs().into_iter().flatten().filter(|(key, _)| key.is_merge()).map(|(_, value)| value);
+        merged.flat_map(|value| {
+            let one = value.items().is_none().then_some(value);
+            value.items().into_iter().flatten().chain(one)
+        })
+    }
+
+    /// The value of a key: the last one written, else the one of a merged mapping. Null counts as missing.
+    pub fn get(self, key: &str) -> Option<Node<'a>> {
+        self.lookup(key, &mut HashSet::new(), MAX_INDIRECTIONS).filter(|node| !node.is_null())
+    }
+
+    fn lookup(self, wanted: &str, merged: &mut HashSet<usize>, depth: usize) -> Option<Node<'a>> {
         let depth = depth.checked_sub(1)?;
         let own = self.pairs()?.rev().find(|(key, _)| key.text() == Some(wanted));
         if let Some((_, value)) = own {
             return Some(value);
         }
-        let merges = self.pairs()?.filter(|(key, _)| key.is_merge()).map(|(_, value)| value);
-        for merged in merges {
-            // `<<: *a` or `<<: [*a, *b]`, where the earlier wins.
-            let found = match merged.items() {
-                Some(mut several) => several.find_map(|one| one.lookup(wanted, depth)),
-                None => merged.lookup(wanted, depth),
-            };
-            if found.is_some() {
-                return found;
+        for mapping in self.merges() {
+            // What was looked through once has not got it.
+            if merged.insert(mapping.address())
+                && let Some(found) = mapping.lookup(wanted, merged, depth)
+            {
+                return Some(found);
             }
         }
         None
+    }
+
+    fn address(self) -> usize {
+        std::ptr::from_ref(self.data).addr()
     }
 
     fn is_merge(self) -> bool {

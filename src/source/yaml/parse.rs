@@ -8,44 +8,48 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, StructureSty
 use super::{Content, Data, Document, NodeId, Tree, Value};
 use crate::source::{SourceId, Span, Spanned};
 
-/// Reads every document of a text.
-pub fn parse(source: SourceId, text: &str) -> Vec<Document> {
+/// Nodes of one document. Each takes some eighty bytes, however few it has in the text.
+const MAX_NODES: usize = 3_000_000;
+
+/// Reads the documents of a text one by one, so that only one is held.
+pub fn parse(source: SourceId, text: &str) -> impl Iterator<Item = Document> {
     let mut options = Options::default();
     // A licence header is a long run of comments; the text itself is the bound.
     options.max_buffered_comment_events = usize::MAX;
     let mut parser = Parser::new_from_str_with_options(text, options);
-    let mut documents = Vec::new();
     let mut builder = Builder::new(source, text);
-    loop {
-        match parser.next_event() {
-            Some(Ok((event, span))) => {
-                let range = span.byte_range().unwrap_or_default();
-                if let Some(document) = builder.event(event, range.start, range.end) {
-                    documents.push(document);
-                }
-            }
-            Some(Err(error)) => {
-                documents.push(broken(&builder, &error));
-                builder = Builder::new(source, text);
-                // What follows the next document marker is read as if nothing had happened.
-                match parser.proceed_next_document() {
-                    Ok(true) => {}
-                    Ok(false) => break,
-                    Err(error) => {
-                        documents.push(broken(&builder, &error));
-                        break;
+    let mut ended = false;
+    let mut last = None;
+    std::iter::from_fn(move || {
+        while !ended {
+            let lost = match parser.next_event() {
+                Some(Ok((event, span))) => {
+                    let range = span.byte_range().unwrap_or_default();
+                    if let Some(document) = builder.event(event, range.start, range.end) {
+                        return Some(document);
                     }
+                    if builder.tree.nodes.len() <= MAX_NODES {
+                        continue;
+                    }
+                    let why = format!("more than {MAX_NODES} values in one document");
+                    builder.broken(range.start, why)
+                }
+                Some(Err(error)) => builder.broken_by(&error),
+                None => return None,
+            };
+            builder = Builder::new(source, text);
+            // What follows the next document marker is read as if nothing had happened.
+            match parser.proceed_next_document() {
+                Ok(more) => ended = !more,
+                Err(error) => {
+                    ended = true;
+                    last = Some(builder.broken_by(&error));
                 }
             }
-            None => break,
+            return Some(lost);
         }
-    }
-    documents
-}
-
-fn broken(builder: &Builder<'_>, error: &ScanError) -> Document {
-    let at = error.marker().byte_offset().unwrap_or_default().min(builder.text.len());
-    Document { span: builder.span(at, at), content: Content::Broken(error.info()), comments: Vec::new() }
+        last.take()
+    })
 }
 
 /// The document under construction.
@@ -71,6 +75,15 @@ struct Open {
 impl<'t> Builder<'t> {
     fn new(source: SourceId, text: &'t str) -> Self {
         Self { source, text, tree: Tree::default(), comments: Vec::new(), open: Vec::new(), anchors: HashMap::new() }
+    }
+
+    fn broken_by(&self, error: &ScanError) -> Document {
+        self.broken(error.marker().byte_offset().unwrap_or_default(), error.info())
+    }
+
+    fn broken(&self, at: usize, why: String) -> Document {
+        let at = at.min(self.text.len());
+        Document { span: self.span(at, at), content: Content::Broken(why), comments: Vec::new() }
     }
 
     fn span(&self, start: usize, end: usize) -> Span {
@@ -119,7 +132,7 @@ impl<'t> Builder<'t> {
         let id = NodeId::try_from(self.tree.nodes.len()).unwrap_or(NodeId::MAX);
         let span = self.span(start, end);
         if let Value::Scalar { text, .. } = &value {
-            self.note_key(text.clone(), span);
+            self.note_key(text, span);
         }
         self.tree.nodes.push(Data { span, value });
         if anchor != 0 {
@@ -139,11 +152,11 @@ impl<'t> Builder<'t> {
     }
 
     /// Remembers a scalar that is about to become a key; merge keys may repeat.
-    fn note_key(&mut self, text: String, span: Span) {
+    fn note_key(&mut self, text: &str, span: Span) {
         let Some(parent) = self.open.last_mut() else { return };
         let mapping = matches!(self.tree.nodes.get(parent.id as usize).map(|d| &d.value), Some(Value::Mapping(_)));
-        if mapping && parent.key.is_none() && text != "<<" && !parent.keys.insert(text.clone()) {
-            self.tree.duplicate_keys.push(Spanned::new(text, span));
+        if mapping && parent.key.is_none() && text != "<<" && !parent.keys.insert(text.to_owned()) {
+            self.tree.duplicate_keys.push(Spanned::new(text.to_owned(), span));
         }
     }
 

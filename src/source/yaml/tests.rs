@@ -6,7 +6,7 @@ use crate::source::SourceMap;
 fn read(text: &str) -> (SourceMap, Vec<Document>) {
     let mut map = SourceMap::default();
     let id = map.add("test.yaml", text);
-    let documents = parse(id, text);
+    let documents = parse(id, text).collect();
     (map, documents)
 }
 
