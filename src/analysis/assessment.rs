@@ -145,6 +145,13 @@ pub struct Evidence {
     pub log: LogQuality,
 }
 
+impl Assessment {
+    /// Whether neither manifests nor logs tell anything of the subject, as with a name mistyped.
+    pub fn is_unknown(&self) -> bool {
+        self.bindings.is_empty() && self.workloads.is_empty() && self.account.is_none() && self.calls.is_empty()
+    }
+}
+
 fn is_zero(count: &u64) -> bool {
     *count == 0
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::GrantIndex;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
-use crate::api::{Liveness, Table, is_check_only};
+use crate::api::{EntryLiveness, Liveness, Table, is_check_only};
 use crate::audit::Decision;
 use crate::needs::NeedKind;
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
@@ -18,14 +18,17 @@ pub(super) fn judge(
 ) -> Vec<JudgedCall> {
     let judged = seen.map(|seen| judge_calls(grants, seen, defaults));
     let uses = seen.zip(judged.as_ref()).map(|(seen, judged)| Uses::of(grants, seen, judged));
-    let entries = entry_products(grants);
-    for grant in grants.iter_mut() {
+    let mut entries = entries(cx.table, grants);
+    let verdicts: Vec<_> = grants
+        .iter()
+        .map(|grant| verdict(cx.table, grant, entries.get_mut(&entry_key(grant)), uses.as_ref()))
+        .collect();
+    for (grant, (verdict, reason)) in grants.iter_mut().zip(verdicts) {
         if let Some(uses) = &uses {
             grant.calls = uses.calls.get(&grant.index).copied().unwrap_or_default();
             grant.used_as = uses.used_as.get(&grant.index).into_iter().flatten().cloned().collect();
         }
-        let product = entries.get(&entry_key(grant));
-        (grant.verdict, grant.reason) = verdict(cx, grant, product, uses.as_ref());
+        (grant.verdict, grant.reason) = (verdict, reason);
     }
     judged.unwrap_or_default()
 }
@@ -87,14 +90,19 @@ impl Uses {
     }
 }
 
-fn verdict(cx: &Context<'_>, grant: &Grant, product: Option<&Product>, uses: Option<&Uses>) -> (Verdict, String) {
+fn verdict<'a>(
+    table: &Table,
+    grant: &'a Grant,
+    entry: Option<&mut EntryLiveness<'a>>,
+    uses: Option<&Uses>,
+) -> (Verdict, String) {
     if let Some(reason) = uses.and_then(|uses| uses.needed.get(&grant.index)) {
         return (Verdict::Needed, (*reason).to_owned());
     }
-    if grant.calls > 0 {
+    if uses.is_some_and(|uses| uses.calls.contains_key(&grant.index)) {
         return (Verdict::Used, String::new());
     }
-    let (liveness, reason) = liveness(cx.table, grant, product);
+    let (liveness, reason) = liveness(table, grant, entry);
     if liveness == Life::Dead {
         return (Verdict::Dead, reason);
     }
@@ -118,7 +126,7 @@ enum Life {
     Dead,
 }
 
-fn liveness(table: &Table, grant: &Grant, product: Option<&Product>) -> (Life, String) {
+fn liveness<'a>(table: &Table, grant: &'a Grant, entry: Option<&mut EntryLiveness<'a>>) -> (Life, String) {
     let dead = |message: &str| (Life::Dead, message.to_owned());
     let (Some(group), Some(resource), Some(verb)) =
         (grant.rule.api_groups.first(), grant.rule.resources.first(), grant.rule.verbs.first())
@@ -128,11 +136,11 @@ fn liveness(table: &Table, grant: &Grant, product: Option<&Product>) -> (Life, S
             Scope::Namespace(_) => dead("a RoleBinding grants nothing on non-resource URLs"),
         };
     };
-    let empty = (BTreeSet::new(), BTreeSet::new());
-    let (groups, resources) = product.unwrap_or(&empty);
-    let groups: Vec<&str> = groups.iter().map(String::as_str).collect();
-    let resources: Vec<&str> = resources.iter().map(String::as_str).collect();
-    let life = match table.cross_product_liveness(&groups, &resources, group, resource, verb) {
+    let life = match entry {
+        Some(entry) => entry.of(group, resource, verb),
+        None => table.liveness(group, resource, verb),
+    };
+    let life = match life {
         Liveness::Dead(reason) => {
             let hint = reason.suggestion.map(|hint| format!("; use {hint}")).unwrap_or_default();
             return (Life::Dead, format!("{}{hint}", reason.message));
@@ -199,20 +207,23 @@ pub fn describe(request: &Request) -> String {
     }
 }
 
-/// Groups and resources of a rule entry.
-type Product = (BTreeSet<String>, BTreeSet<String>);
-type EntryKey = (usize, Option<String>, usize);
+/// Binding, contributor of an aggregated role, and number of a rule entry.
+type EntryKey<'a> = (usize, Option<&'a str>, usize);
 
-fn entry_key(grant: &Grant) -> EntryKey {
-    (grant.binding, grant.aggregated_from.clone(), grant.entry)
+fn entry_key(grant: &Grant) -> EntryKey<'_> {
+    (grant.binding, grant.aggregated_from.as_deref(), grant.entry)
 }
 
-fn entry_products(grants: &[Grant]) -> BTreeMap<EntryKey, Product> {
-    let mut products: BTreeMap<EntryKey, Product> = BTreeMap::new();
+/// The rule entries that the grants are of.
+fn entries<'a>(table: &'a Table, grants: &'a [Grant]) -> BTreeMap<EntryKey<'a>, EntryLiveness<'a>> {
+    let mut parts: BTreeMap<EntryKey<'_>, (BTreeSet<&str>, BTreeSet<&str>)> = BTreeMap::new();
     for grant in grants {
-        let (groups, resources) = products.entry(entry_key(grant)).or_default();
-        groups.extend(grant.rule.api_groups.iter().cloned());
-        resources.extend(grant.rule.resources.iter().cloned());
+        let (groups, resources) = parts.entry(entry_key(grant)).or_default();
+        groups.extend(grant.rule.api_groups.iter().map(String::as_str));
+        resources.extend(grant.rule.resources.iter().map(String::as_str));
     }
-    products
+    let listed = |set: BTreeSet<&'a str>| set.into_iter().collect::<Vec<_>>();
+    let judged =
+        parts.into_iter().map(|(key, (groups, resources))| (key, table.entry(&listed(groups), &listed(resources))));
+    judged.collect()
 }

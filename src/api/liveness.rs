@@ -1,5 +1,7 @@
 //! Whether a granted (group, resource, verb) can match any request or check at all.
 
+use std::collections::BTreeMap;
+
 use super::table::{Group, REQUEST_VERBS, Served, Subresources, Table};
 use super::virtual_checks::is_checked;
 use super::{dead, meant};
@@ -63,34 +65,15 @@ impl Table {
         }
     }
 
-    /// Judges one (group, resource, verb) of a rule entry with several groups and resources. Such an entry grants
-    /// per existing pair, so it is usual that not every pair exists. What is dead on its own is called dead here
-    /// only where the fault is in what is written, not in the pairing:
-    /// - a pair that does not exist: its group has none of the entry's resources, or none of the entry's groups
-    ///   has its resource;
-    /// - a verb that an existing pair does not take: neither does this resource in another of the groups, nor
-    ///   another of the resources in this group.
-    ///
-    /// What is not called dead then has the verdict of the pair that excuses it.
-    pub fn cross_product_liveness(
-        &self,
-        groups: &[&str],
-        resources: &[&str],
-        api_group: &str,
-        resource: &str,
-        verb: &str,
-    ) -> Liveness {
-        if let Some(liveness) = self.alive(api_group, resource, verb) {
-            return liveness;
+    /// A rule entry with these groups and resources, to judge its parts.
+    pub fn entry<'a>(&'a self, groups: &[&'a str], resources: &[&'a str]) -> EntryLiveness<'a> {
+        EntryLiveness {
+            table: self,
+            groups: groups.to_vec(),
+            resources: resources.to_vec(),
+            in_group: BTreeMap::new(),
+            elsewhere: BTreeMap::new(),
         }
-        let in_group = |verb: &str| resources.iter().find_map(|other| self.alive(api_group, other, verb));
-        let elsewhere = |verb: &str| groups.iter().find_map(|other| self.alive(other, resource, verb));
-        let excused = if self.alive(api_group, resource, "*").is_some() {
-            elsewhere(verb).or_else(|| in_group(verb))
-        } else {
-            in_group("*").and_then(|_| elsewhere("*"))
-        };
-        excused.unwrap_or_else(|| Liveness::Dead(dead::explain(self, api_group, resource, verb)))
     }
 
     /// Whether a request can match, wildcards in any place.
@@ -143,5 +126,52 @@ impl Group {
             None if meant::plural(self, owner).is_some() => None,
             None => Some(Liveness::UnknownGroup),
         }
+    }
+}
+
+/// Judges the parts of one rule entry with several groups and resources, looking up each excuse once.
+#[derive(Debug)]
+pub struct EntryLiveness<'a> {
+    table: &'a Table,
+    groups: Vec<&'a str>,
+    resources: Vec<&'a str>,
+    /// By group and verb: what some resource of the entry is there.
+    in_group: BTreeMap<(&'a str, &'a str), Option<Liveness>>,
+    /// By resource and verb: what it is in some group of the entry.
+    elsewhere: BTreeMap<(&'a str, &'a str), Option<Liveness>>,
+}
+
+impl<'a> EntryLiveness<'a> {
+    /// Judges one (group, resource, verb) of the entry. Such an entry grants per existing pair, so it is usual that
+    /// not every pair exists. What is dead on its own is called dead here only where the fault is in what is
+    /// written, not in the pairing:
+    /// - a pair that does not exist: its group has none of the entry's resources, or none of the entry's groups
+    ///   has its resource;
+    /// - a verb that an existing pair does not take: neither does this resource in another of the groups, nor
+    ///   another of the resources in this group.
+    ///
+    /// What is not called dead then has the verdict of the pair that excuses it.
+    pub fn of(&mut self, api_group: &'a str, resource: &'a str, verb: &'a str) -> Liveness {
+        if let Some(liveness) = self.table.alive(api_group, resource, verb) {
+            return liveness;
+        }
+        let excused = if self.table.alive(api_group, resource, "*").is_some() {
+            self.elsewhere(resource, verb).or_else(|| self.in_group(api_group, verb))
+        } else {
+            self.in_group(api_group, "*").and_then(|_| self.elsewhere(resource, "*"))
+        };
+        excused.unwrap_or_else(|| Liveness::Dead(dead::explain(self.table, api_group, resource, verb)))
+    }
+
+    fn in_group(&mut self, api_group: &'a str, verb: &'a str) -> Option<Liveness> {
+        let (table, resources) = (self.table, &self.resources);
+        let find = || resources.iter().find_map(|other| table.alive(api_group, other, verb));
+        self.in_group.entry((api_group, verb)).or_insert_with(find).clone()
+    }
+
+    fn elsewhere(&mut self, resource: &'a str, verb: &'a str) -> Option<Liveness> {
+        let (table, groups) = (self.table, &self.groups);
+        let find = || groups.iter().find_map(|other| table.alive(other, resource, verb));
+        self.elsewhere.entry((resource, verb)).or_insert_with(find).clone()
     }
 }

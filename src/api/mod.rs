@@ -12,7 +12,7 @@ mod table;
 mod virtual_checks;
 
 pub use data::MINORS;
-pub use liveness::{DeadReason, Liveness};
+pub use liveness::{DeadReason, EntryLiveness, Liveness};
 pub use table::{CustomResource, Served, Table};
 pub use virtual_checks::is_check_only;
 

@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// One line of a log. Every field may be missing: whether it is an event is decided afterwards.
 #[derive(Debug, Default, Deserialize)]
@@ -103,7 +103,7 @@ pub struct User<'a> {
     pub uid: Text<'a>,
     /// Groups.
     #[serde(borrow)]
-    pub groups: Option<Vec<Text<'a>>>,
+    pub groups: Texts<'a>,
     /// Extras.
     #[serde(borrow)]
     pub extra: Extra<'a>,
@@ -206,9 +206,47 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
     }
 }
 
+/// Most values of one list and most keys of `extra`: an event says no more of anybody, and each is a check of its own.
+const MOST_VALUES: usize = 4_096;
+
+/// A list of strings; null is empty.
+#[derive(Debug, Default)]
+pub struct Texts<'a>(pub Vec<Text<'a>>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Texts<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct TextsVisitor;
+
+        impl<'de> Visitor<'de> for TextsVisitor {
+            type Value = Texts<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of strings")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut texts = Vec::new();
+                while let Some(text) = list.next_element::<Text<'de>>()? {
+                    at_most(texts.len())?;
+                    texts.push(text);
+                }
+                Ok(Texts(texts))
+            }
+            fn visit_unit<E>(self) -> Result<Self::Value, E> {
+                Ok(Texts::default())
+            }
+        }
+
+        deserializer.deserialize_any(TextsVisitor)
+    }
+}
+
+fn at_most<E: de::Error>(so_far: usize) -> Result<(), E> {
+    if so_far < MOST_VALUES { Ok(()) } else { Err(E::custom(format!("more than {MOST_VALUES} values in one list"))) }
+}
+
 /// `extra`: keys with their values, in the order written.
 #[derive(Debug, Default)]
-pub struct Extra<'a>(pub Vec<(Text<'a>, Vec<Text<'a>>)>);
+pub struct Extra<'a>(pub Vec<(Text<'a>, Texts<'a>)>);
 
 impl<'de: 'a, 'a> Deserialize<'de> for Extra<'a> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
@@ -222,8 +260,9 @@ impl<'de: 'a, 'a> Deserialize<'de> for Extra<'a> {
             }
             fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
                 let mut extra = Vec::new();
-                while let Some((key, values)) = map.next_entry::<Text<'de>, Option<Vec<Text<'de>>>>()? {
-                    extra.push((key, values.unwrap_or_default()));
+                while let Some((key, values)) = map.next_entry::<Text<'de>, Texts<'de>>()? {
+                    at_most(extra.len())?;
+                    extra.push((key, values));
                 }
                 Ok(Extra(extra))
             }

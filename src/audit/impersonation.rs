@@ -58,7 +58,7 @@ fn identity<'a>(user: &'a User<'a>, verb: &'a str, mode: &str, checks: &mut Vec<
         check(core, "groups", "", "", group);
     }
     for (key, values) in &user.extra.0 {
-        for value in values {
+        for value in &values.0 {
             check(AUTHENTICATION, "userextras", key, "", value);
         }
     }
@@ -67,7 +67,7 @@ fn identity<'a>(user: &'a User<'a>, verb: &'a str, mode: &str, checks: &mut Vec<
 /// The groups that the client asked for: those of the event without what the server added at its end.
 fn asked_groups<'a>(user: &'a User<'a>, namespace: Option<&str>) -> impl Iterator<Item = &'a str> {
     let added = if &*user.username == ANONYMOUS { UNAUTHENTICATED } else { AUTHENTICATED };
-    let all = user.groups.as_deref().unwrap_or_default();
+    let all = user.groups.0.as_slice();
     let asked = match all.split_last() {
         Some((last, rest)) if **last == *added => rest,
         _ => all,

@@ -384,8 +384,8 @@ fn user<'a>(event: &'a Event<'_>) -> &'a str {
 /// Whether an event says more than is kept of any call.
 fn too_long(event: &Event<'_>, attributes: &Attributes<'_>) -> bool {
     let acting = event.impersonated_user.as_ref().map_or(0, |user| {
-        let extra = user.extra.0.iter().flat_map(|(key, values)| std::iter::once(key).chain(values));
-        let texts = [&user.username, &user.uid].into_iter().chain(user.groups.iter().flatten()).chain(extra);
+        let extra = user.extra.0.iter().flat_map(|(key, values)| std::iter::once(key).chain(&values.0));
+        let texts = [&user.username, &user.uid].into_iter().chain(&user.groups.0).chain(extra);
         texts.map(|text| text.len()).sum()
     });
     let object = event.object_ref.as_ref().map_or(0, |object| object.namespace.len());

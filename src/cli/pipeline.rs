@@ -66,6 +66,8 @@ pub struct Loaded {
     pub table: Table,
     /// Kubernetes minor judged against.
     pub kube_version: String,
+    /// Whether manifests were asked for, found or not.
+    pub manifests_wanted: bool,
     /// What the logs showed.
     pub usage: Option<Usage>,
     /// How the input was accounted for.
@@ -123,7 +125,15 @@ impl Loaded {
         if packages.is_empty() && usage.is_some() {
             packages.push(Package { name: ".".to_owned(), ..Package::default() });
         }
-        Ok(Self { sources: found.sources, packages, table, kube_version: request.kube_version.clone(), usage, inputs })
+        Ok(Self {
+            sources: found.sources,
+            packages,
+            table,
+            kube_version: request.kube_version.clone(),
+            manifests_wanted: !request.paths.is_empty(),
+            usage,
+            inputs,
+        })
     }
 
     /// Assesses the subjects of every package. A subject asked for is assessed where something is known of it.
@@ -144,7 +154,7 @@ impl Loaded {
             }));
         }
         if !options.subjects.is_empty() && self.packages.len() > 1 {
-            let known = |a: &Assessment| !a.grants.is_empty() || !a.workloads.is_empty() || a.account.is_some();
+            let known = |assessment: &Assessment| !assessment.is_unknown();
             let somewhere: BTreeSet<String> =
                 assessments.iter().filter(|a| known(a)).map(|a| a.subject.name.clone()).collect();
             let mut first = BTreeSet::new();
@@ -196,9 +206,16 @@ impl Loaded {
         if no_events {
             terminal.error("the log holds no audit event (audit.k8s.io, one JSON object a line)");
         }
-        let nothing = self.inputs.documents_read == 0 && self.usage.is_none();
+        let nothing = self.inputs.documents_read == 0 && self.manifests_wanted;
         if nothing {
-            terminal.error("no Kubernetes object was found to read");
+            terminal.error("no Kubernetes object of a kind that grants or runs something was found to read");
+        }
+        let unknown = assessments.iter().filter(|assessment| assessment.is_unknown());
+        let unknown: Vec<&str> = unknown.map(|assessment| assessment.subject.name.as_str()).collect();
+        if !unknown.is_empty() {
+            let who = unknown.join(", ");
+            terminal
+                .error(&format!("nothing is known of {who}: no object of the input names it, and no event of a log"));
         }
         // Authority that is not judged must not pass as authority without findings.
         let left_out: u64 = assessments.iter().map(|assessment| assessment.entries_left_out).sum();
@@ -206,7 +223,7 @@ impl Loaded {
             terminal
                 .error(&format!("{left_out} rule entries multiply out to more than {MOST_GRANTS} grants: not judged"));
         }
-        if no_events || nothing || left_out > 0 || (strict && !lost.is_empty()) {
+        if no_events || nothing || left_out > 0 || !unknown.is_empty() || (strict && !lost.is_empty()) {
             Exit::Incomplete
         } else {
             Exit::Clean

@@ -37,6 +37,11 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     if args.output.iter().filter(|output| output.path.is_none()).count() > 1 {
         anyhow::bail!("only one --output can go to standard output; give the others a file: FORMAT=PATH");
     }
+    let mut files: Vec<&String> = args.output.iter().filter_map(|output| output.path.as_ref()).collect();
+    files.sort_unstable();
+    if let Some([twice, _]) = files.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
+        anyhow::bail!("two --output go to {twice}");
+    }
     let progress = Progress::new(terminal, !args.input.no_progress);
     let loaded = Loaded::read(&Request::new(&args.paths, &args.input), &mut |bytes| progress.add(bytes))?;
     progress.finish();

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use super::Error;
-use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location, SourceId, SourceMap};
+use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location, SourceId, SourceMap, Span};
 
 /// Larger manifest files are not read.
 const MAX_BYTES: u64 = 64 << 20;
@@ -42,15 +42,16 @@ pub struct File {
 /// read once.
 pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
     let mut found = Discovered::default();
-    let mut wanted: BTreeMap<String, PathBuf> = BTreeMap::new();
+    // Two names that are no UTF-8 may be shown alike.
+    let mut wanted: BTreeSet<(String, PathBuf)> = BTreeSet::new();
     for path in paths {
         if path == "-" {
-            wanted.insert(path.clone(), PathBuf::new());
+            wanted.insert((path.clone(), PathBuf::new()));
             continue;
         }
         let metadata = fs::metadata(path).map_err(|source| Error::Open { path: path.clone(), source })?;
         if !metadata.is_dir() {
-            wanted.insert(shown(Path::new(path)), PathBuf::from(path));
+            wanted.insert((shown(Path::new(path)), PathBuf::from(path)));
             continue;
         }
         let mut here = BTreeSet::new();
@@ -78,6 +79,7 @@ pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
             found.read(shown, &path);
         }
     }
+    found.files.sort_by(|a, b| a.path.cmp(&b.path));
     Ok(found)
 }
 
@@ -101,7 +103,12 @@ fn is_manifest(path: &Path) -> bool {
 impl Discovered {
     fn sort_in(&mut self, path: &Path, manifests: &mut BTreeSet<PathBuf>) {
         if is_manifest(path) {
-            manifests.insert(path.to_owned());
+            match fs::metadata(path) {
+                // A pipe or device may never end; who names one as an argument knows.
+                Ok(metadata) if !metadata.is_file() => self.unreadable(path, "not a regular file"),
+                // A dangling link fails when it is opened.
+                Ok(_) | Err(_) => drop(manifests.insert(path.to_owned())),
+            }
         } else {
             let extension = path.extension().map_or("(none)".into(), |extension| extension.to_string_lossy());
             *self.other.entry(extension.into_owned()).or_default() += 1;
@@ -109,14 +116,28 @@ impl Discovered {
     }
 
     fn read(&mut self, path: String, file: &Path) {
-        let source = match text_of(&path, file) {
-            Ok(text) => Some(self.sources.add(path.clone(), text)),
+        match text_of(&path, file) {
+            Ok(Text { text, bad }) => {
+                let source = self.sources.add(path.clone(), text);
+                if let Some(at) = bad {
+                    let place = Span { source, start: at, end: at };
+                    let message = "not UTF-8 from here on in places: those bytes are read as U+FFFD".to_owned();
+                    let location = self.sources.locate(place);
+                    self.diagnostics.push(Diagnostic { kind: DiagnosticKind::Unreadable, location, message });
+                }
+                self.files.push(File { path, source: Some(source) });
+            }
             Err(why) => {
                 self.lost(&path, &why);
-                None
+                self.files.push(File { path, source: None });
             }
-        };
-        self.files.push(File { path, source });
+        }
+    }
+
+    fn unreadable(&mut self, path: &Path, why: &str) {
+        let path = shown(path);
+        self.lost(&path, why);
+        self.files.push(File { path, source: None });
     }
 
     fn lost(&mut self, path: &str, why: &str) {
@@ -125,8 +146,14 @@ impl Discovered {
     }
 }
 
+/// The text of a file, and where its first bytes stand that are none.
+struct Text {
+    text: String,
+    bad: Option<u32>,
+}
+
 #[expect(clippy::disallowed_methods, reason = "this is where files are read")]
-fn text_of(path: &str, file: &Path) -> Result<String, String> {
+fn text_of(path: &str, file: &Path) -> Result<Text, String> {
     let mut bytes = Vec::new();
     let read = if path == "-" {
         std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)
@@ -137,15 +164,23 @@ fn text_of(path: &str, file: &Path) -> Result<String, String> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(format!("larger than {} MiB", MAX_BYTES >> 20));
     }
-    if bytes.contains(&0) {
+    // As git tells them; a NUL further on costs its document.
+    if bytes.iter().take(8_000).any(|byte| *byte == 0) {
         return Err("a binary file (it holds NUL bytes)".to_owned());
     }
-    String::from_utf8(bytes).map_err(|error| format!("not UTF-8 (byte {})", error.utf8_error().valid_up_to() + 1))
+    Ok(match String::from_utf8(bytes) {
+        Ok(text) => Text { text, bad: None },
+        Err(error) => {
+            let bad = u32::try_from(error.utf8_error().valid_up_to()).ok();
+            Text { text: String::from_utf8_lossy(error.as_bytes()).into_owned(), bad }
+        }
+    })
 }
 
 /// A path as people write it: `/` between its parts, no `./` before it.
 fn shown(path: &Path) -> String {
-    let text = path.to_string_lossy().replace('\\', "/");
+    let text = path.to_string_lossy();
+    let text = if std::path::MAIN_SEPARATOR == '/' { text.into_owned() } else { text.replace('\\', "/") };
     let mut rest = text.as_str();
     while let Some(stripped) = rest.strip_prefix("./") {
         rest = stripped.trim_start_matches('/');

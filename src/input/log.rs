@@ -22,45 +22,43 @@ pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usag
     let mut collector = Collector::new();
     let mut read = BTreeSet::new();
     for log in files(paths)? {
+        let shown = shown(&log.path);
         if !read.insert(log.identity()) {
-            collector.note(&log.path, "given twice, read once");
+            collector.note(&shown, "given twice, read once");
+            continue;
+        }
+        // A pipe in a directory may never end; who names one knows.
+        if !log.named && !log.path.is_file() {
+            collector.unreadable(&shown, &io::Error::other("neither a file nor a directory"));
             continue;
         }
         match open_with(&log.path, progress) {
-            Ok(mut input) => collector.read(&log.path, &mut input),
-            Err(error) if log.named => {
-                return Err(Error::Open { path: log.path, source: error });
-            }
-            Err(error) => collector.unreadable(&log.path, &error),
+            Ok(mut input) => collector.read(&shown, &mut input),
+            Err(source) if log.named => return Err(Error::Open { path: shown, source }),
+            Err(error) => collector.unreadable(&shown, &error),
         }
     }
     Ok(collector.finish())
-}
-
-/// Opens one log, `-` being standard input, and decompresses it where it is gzip, whatever its name.
-pub fn open(path: &str) -> Result<Box<dyn Read>, Error> {
-    let plain = source(path).and_then(decompressed);
-    plain.map_err(|source| Error::Open { path: path.to_owned(), source })
 }
 
 /// How many bytes the logs have on disk; `None` when standard input is among them.
 pub fn log_bytes(paths: &[String]) -> Option<u64> {
     let logs = files(paths).ok()?;
     logs.iter()
-        .map(|log| fs::metadata(&log.path).ok().filter(|_| log.path != STDIN))
+        .map(|log| fs::metadata(&log.path).ok().filter(|_| log.path != Path::new(STDIN)))
         .try_fold(0, |total, metadata| Some(total + metadata?.len()))
 }
 
 /// One log to read.
 struct Log {
-    path: String,
+    path: PathBuf,
     /// Named by the user, not found in a directory.
     named: bool,
 }
 
 impl Log {
     fn identity(&self) -> PathBuf {
-        fs::canonicalize(&self.path).unwrap_or_else(|_| PathBuf::from(&self.path))
+        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
     }
 }
 
@@ -70,7 +68,7 @@ fn files(paths: &[String]) -> Result<Vec<Log>, Error> {
         if path != STDIN && Path::new(path).is_dir() {
             list(Path::new(path), &mut logs)?;
         } else {
-            logs.push(Log { path: path.clone(), named: true });
+            logs.push(Log { path: PathBuf::from(path), named: true });
         }
     }
     Ok(logs)
@@ -87,8 +85,8 @@ fn list(directory: &Path, logs: &mut Vec<Log>) -> Result<(), Error> {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             list(&path, logs)?;
-        } else if path.is_file() {
-            logs.push(Log { path: shown(&path), named: false });
+        } else {
+            logs.push(Log { path, named: false });
         }
     }
     Ok(())
@@ -98,13 +96,13 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn open_with<'a>(path: &str, progress: &'a mut dyn FnMut(u64)) -> io::Result<Box<dyn Read + 'a>> {
+fn open_with<'a>(path: &Path, progress: &'a mut dyn FnMut(u64)) -> io::Result<Box<dyn Read + 'a>> {
     decompressed(Counted { inner: source(path)?, progress })
 }
 
 #[expect(clippy::disallowed_methods, reason = "input opens files")]
-fn source(path: &str) -> io::Result<Box<dyn Read>> {
-    Ok(if path == STDIN { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) })
+fn source(path: &Path) -> io::Result<Box<dyn Read>> {
+    Ok(if path == Path::new(STDIN) { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) })
 }
 
 fn decompressed<'a>(mut input: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {

@@ -36,7 +36,10 @@ fn directories_are_walked_and_everything_is_counted() {
     assert_eq!(found.other.into_iter().collect::<Vec<_>>(), [("(none)".to_owned(), 2), ("md".to_owned(), 1)]);
     assert_eq!(found.git_ignored, 1);
     let lost: Vec<&str> = found.diagnostics.iter().map(|lost| lost.message.as_str()).collect();
-    assert_eq!(lost, ["a binary file (it holds NUL bytes)", "not UTF-8 (byte 4)"]);
+    assert_eq!(
+        lost,
+        ["a binary file (it holds NUL bytes)", "not UTF-8 from here on in places: those bytes are read as U+FFFD"]
+    );
 }
 
 #[test]
@@ -50,4 +53,24 @@ fn files_are_read_whatever_their_name() {
     let folder = folder(&[("role.txt", b"a: 1")]);
     let found = manifests(&[folder.path().join("role.txt").to_str().unwrap().to_owned()]).unwrap();
     assert_eq!(found.files.len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_in_a_folder_are_not_waited_for_and_names_alike_are_two_files() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+
+    let folder = folder(&[("sub/a.yaml", b"a: 1"), ("sub\\a.yaml", b"a: 1")]);
+    for name in [b"\xfe.yaml", b"\xff.yaml"] {
+        fs::write(folder.path().join(OsStr::from_bytes(name)), b"a: 1").unwrap();
+    }
+    let made = std::process::Command::new("mkfifo").arg(folder.path().join("pipe.yaml")).status();
+    assert!(made.is_ok_and(|status| status.success()));
+    std::os::unix::fs::symlink("nowhere", folder.path().join("dangling.yaml")).unwrap();
+    let found = manifests(&[folder.path().to_str().unwrap().to_owned()]).unwrap();
+    assert_eq!(found.files.iter().filter(|file| file.source.is_some()).count(), 4);
+    let lost: Vec<&str> = found.diagnostics.iter().map(|lost| lost.message.as_str()).collect();
+    assert_eq!(lost.len(), 2, "{lost:?}");
+    assert!(lost.contains(&"not a regular file") && lost.iter().any(|why| why.contains("No such file")), "{lost:?}");
 }

@@ -125,9 +125,19 @@ impl<'a> Fields<'a> {
         mappings
     }
 
-    /// A mapping of texts to texts; other pairs are left out.
+    /// A mapping.
+    pub(super) fn mapping(&mut self, key: &str) -> Option<Node<'a>> {
+        let node = self.node.get(key)?;
+        if node.pairs().is_none() {
+            self.wrong_type(key, "a mapping", node);
+            return None;
+        }
+        Some(node)
+    }
+
+    /// A mapping of texts to texts; pairs of other types are left out.
     pub(super) fn text_map(&mut self, key: &str) -> BTreeMap<String, String> {
-        let Some(pairs) = self.node.get(key).and_then(Node::pairs) else { return BTreeMap::new() };
+        let Some(pairs) = self.mapping(key).and_then(Node::pairs) else { return BTreeMap::new() };
         let text = |node| Some(self.text_of(node)?.value);
         pairs
             .map_while(|(key, value)| self.allowance.spend(1).then(|| Some((text(key)?, text(value)?))))
@@ -136,7 +146,7 @@ impl<'a> Fields<'a> {
     }
 
     pub(super) fn metadata(&mut self) -> Metadata {
-        let Some(node) = self.node.get("metadata") else { return Metadata::default() };
+        let Some(node) = self.mapping("metadata") else { return Metadata::default() };
         self.within(node, |metadata| Metadata {
             namespace: metadata.text("namespace"),
             name: metadata.text("name"),

@@ -155,6 +155,10 @@ impl Reader<'_> {
                     self.object(item, depth);
                 }
             }
+            (None, _) if node.get(key).is_some() => {
+                self.reading.documents.unreadable += 1;
+                self.lost(node.span(), format!("`{key}` of a list is no list"));
+            }
             (None, _) => self.reading.documents.empty += 1,
             (Some(_), None) => {
                 self.reading.documents.unreadable += 1;

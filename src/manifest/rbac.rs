@@ -10,7 +10,7 @@ pub(super) fn role(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, fact
         return Known::Patch;
     }
     let kind = if kind == "ClusterRole" { RoleKind::ClusterRole } else { RoleKind::Role };
-    let aggregation = match fields.node().get("aggregationRule") {
+    let aggregation = match fields.mapping("aggregationRule") {
         Some(node) if kind == RoleKind::ClusterRole => Some(selectors(fields, node)),
         _ => None,
     };
@@ -61,7 +61,7 @@ fn label_selector(selector: &mut Fields<'_>) -> LabelSelector {
 }
 
 pub(super) fn binding(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, facts: &mut Facts) -> Known {
-    let role_ref = fields.node().get("roleRef");
+    let role_ref = fields.mapping("roleRef");
     let role = role_ref.and_then(|node| {
         fields.within(node, |role_ref| Some((role_ref.text("name")?, role_ref.text("kind").map(|kind| kind.value))))
     });
@@ -99,7 +99,11 @@ fn subject<'a>(fields: &mut Fields<'a>, node: Node<'a>) -> Option<Subject> {
                 return None;
             }
         };
-        Some(Subject { kind, name: subject.text("name")?, namespace: subject.text("namespace"), span: subject.span() })
+        let Some(name) = subject.text("name") else {
+            subject.problems.push((subject.span(), "a subject without a name".to_owned()));
+            return None;
+        };
+        Some(Subject { kind, name, namespace: subject.text("namespace"), span: subject.span() })
     })
 }
 

@@ -137,3 +137,50 @@ fn custom_resources_of_both_versions() {
     let resource = &reading.facts.crds[0].resource;
     assert_eq!((resource.namespaced, resource.status, resource.singular.as_str()), (true, true, "phoo"));
 }
+
+#[test]
+fn wrong_types_of_whole_fields_are_told_too() {
+    let head = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ";
+    for (text, said) in [
+        (format!("{head}ClusterRole\nmetadata: x\n"), "3: `metadata` is a scalar, not a mapping"),
+        (format!("{head}ClusterRole\nmetadata: {{name: a, labels: [x]}}\n"), "3: `labels` is a list, not a mapping"),
+        (
+            format!("{head}ClusterRole\nmetadata: {{name: a}}\naggregationRule: x\n"),
+            "4: `aggregationRule` is a scalar, not a mapping",
+        ),
+        (format!("{head}RoleBinding\nmetadata: {{name: a}}\nroleRef: [x]\n"), "4: `roleRef` is a list, not a mapping"),
+        (
+            format!(
+                "{head}RoleBinding\nmetadata: {{name: a}}\nroleRef: {{kind: Role, name: x}}\nsubjects: [{{kind: User}}]\n"
+            ),
+            "5: a subject without a name",
+        ),
+        ("apiVersion: v1\nkind: List\nitems: x\n".to_owned(), "1: `items` of a list is no list"),
+    ] {
+        let (_, reading) = read_text(&text);
+        let lines: Vec<String> =
+            reading.diagnostics.iter().map(|d| format!("{}: {}", d.location.line, d.message)).collect();
+        assert_eq!(lines, [said], "{text}");
+    }
+}
+
+#[test]
+fn aliases_of_large_parts_are_bounded_and_told() {
+    let verbs = vec!["v"; 3_000].join(",");
+    let text = format!(
+        "verbs: &v [{verbs}]\nkind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {{name: a}}\nrules: [{}]\n",
+        vec!["{apiGroups: [''], resources: [pods], verbs: *v}"; 3_000].join(",")
+    );
+    let (_, reading) = read_text(&text);
+    let said: Vec<&str> = reading.diagnostics.iter().map(|d| d.message.as_str()).collect();
+    assert_eq!(said, ["aliases multiply out to more than the file holds: the rest of it is left out"]);
+    assert_eq!(reading.documents.unreadable, 1);
+    // The same written out is read.
+    let rule = format!("{{apiGroups: [''], resources: [pods], verbs: [{verbs}]}}");
+    let text = format!(
+        "kind: ClusterRole\napiVersion: rbac.authorization.k8s.io/v1\nmetadata: {{name: a}}\nrules: [{}]\n",
+        vec![rule.as_str(); 100].join(",")
+    );
+    let (_, reading) = read_text(&text);
+    assert_eq!((reading.diagnostics.len(), reading.facts.roles[0].rules[99].verbs.len()), (0, 3_000));
+}

@@ -16,6 +16,8 @@ use crate::source::SourceMap;
 
 const WIDTH: usize = 110;
 const SUBJECTS_NAMED: usize = 3;
+/// Longer lines are not shown.
+const LONGEST_LINE: usize = 2_000;
 
 /// The whole report as text.
 pub fn render(report: &Report, sources: &SourceMap) -> String {
@@ -51,11 +53,12 @@ fn render_finding(finding: &Finding, sources: &SourceMap) -> String {
         level.clone().with_name(name).primary_title(&title).elements(Vec::<Snippet<'_, Annotation<'_>>>::new());
     // The line alone, cut where it is long: the text of a whole manifest would be searched for every finding.
     let line = place.map(|(_, source)| source.line_text(finding.location.line)).unwrap_or_default();
-    let line = safe(line).into_owned();
+    let is_shown = place.is_some() && line.len() <= LONGEST_LINE;
+    let line = if is_shown { safe(line).into_owned() } else { String::new() };
     let path = safe(&finding.location.path).into_owned();
     let below = Some(format!("{path}:{}:{}", finding.location.line, finding.location.column));
     let range = columns(finding, &line);
-    if place.is_some() && line.len() <= 2_000 {
+    if is_shown {
         group = group.element(
             Snippet::source(&*line)
                 .path(path)
@@ -121,7 +124,8 @@ fn subjects(assessments: &[&Assessment]) -> String {
     }
     let mut text = format!("{}\n", table.build().with(Style::sharp()));
     for assessment in assessments.iter().filter(|assessment| assessment.evidence.is_some()) {
-        let _ = writeln!(text, "{} {}", safe(&assessment.subject.name), safe(&headline(assessment)));
+        // No line starts with text from the input: a workflow log could take it for a command.
+        let _ = writeln!(text, "Subject {} {}", safe(&assessment.subject.name), safe(&headline(assessment)));
     }
     if assessments.iter().any(|assessment| assessment.points.unbounded) {
         text += "+ a wildcard also reaches API groups that neither Kubernetes nor the CRDs given here define\n";

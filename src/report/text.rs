@@ -5,17 +5,22 @@ use std::fmt::Write as _;
 
 use crate::analysis::Assessment;
 
-/// Replaces control characters and those that reorder or hide text, so that no name out of a manifest or log is
-/// interpreted by a terminal.
+/// Control characters and those that reorder or hide text.
+pub(super) fn is_harmful(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}'
+        )
+}
+
+/// Replaces harmful characters, so that no name out of a manifest or log is interpreted by a terminal.
 pub fn safe(text: &str) -> Cow<'_, str> {
-    let harmful = |c: char| {
-        c.is_control()
-            || matches!(c, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}')
-    };
-    if !text.contains(harmful) {
+    if !text.contains(is_harmful) {
         return Cow::Borrowed(text);
     }
-    Cow::Owned(text.chars().map(|c| if harmful(c) { '\u{fffd}' } else { c }).collect())
+    Cow::Owned(text.chars().map(|c| if is_harmful(c) { '\u{fffd}' } else { c }).collect())
 }
 
 /// `n thing` or `n things`.

@@ -13,13 +13,13 @@ pub fn table(answer: &Verification) -> String {
     if answer.missing.is_empty() {
         let _ = writeln!(
             text,
-            "{subject}: the role allows all {} observed calls ({} distinct permissions)",
+            "The role allows all {} observed calls of {subject} ({} distinct permissions)",
             answer.calls, answer.checked
         );
     } else {
         let _ = writeln!(
             text,
-            "{subject}: the role would refuse {} of {} distinct permissions and checks",
+            "The role would refuse {} of {} distinct permissions and checks of {subject}",
             answer.missing.len(),
             answer.checked
         );
@@ -56,8 +56,11 @@ fn missing_line(missing: &Missing) -> String {
     safe(&format!("{}{name} {place}: {why}", describe(&missing.request))).into_owned()
 }
 
-/// A rule of one verb in one line.
+/// A rule of one verb in one line; one that multiplies out to too much as a whole.
 fn rule_text(rule: &Rule) -> String {
+    if rule.verbs.len() > 1 {
+        return format!("a rule of {} verbs on {} resources", rule.verbs.len(), rule.resources.len());
+    }
     let texts: Vec<String> = singles(rule)
         .iter()
         .map(|single| {
@@ -79,5 +82,5 @@ fn rule_text(rule: &Rule) -> String {
 
 /// The answer as JSON.
 pub fn json(answer: &Verification) -> Result<String, serde_json::Error> {
-    Ok(serde_json::to_string_pretty(answer)? + "\n")
+    super::json::to_text(answer)
 }

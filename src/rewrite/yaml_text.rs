@@ -1,5 +1,7 @@
 //! Scalars and comments that read back as what went in, whatever the input held.
 
+use std::fmt::Write as _;
+
 /// A scalar: plain where nothing about it can be misread, else in double quotes as JSON writes it.
 pub(super) fn scalar(text: &str) -> String {
     let mut letters = text.chars();
@@ -13,16 +15,56 @@ pub(super) fn scalar(text: &str) -> String {
     if starts && plain && !reserved {
         return text.to_owned();
     }
-    serde_json::to_string(text)
-        .unwrap_or_default()
-        .replace('\u{7f}', "\\u007f")
-        .replace('\u{85}', "\\u0085")
-        .replace('\u{2028}', "\\u2028")
-        .replace('\u{2029}', "\\u2029")
-        .replace('\u{feff}', "\\ufeff")
+    // JSON leaves these as they are, and YAML readers refuse them, fold them or take them for line breaks.
+    let unfit =
+        |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    let mut quoted = String::with_capacity(text.len() + 2);
+    for c in serde_json::to_string(text).unwrap_or_default().chars() {
+        if unfit(c) {
+            let _ = write!(quoted, "\\u{:04x}", u32::from(c));
+        } else {
+            quoted.push(c);
+        }
+    }
+    quoted
 }
 
 /// A comment of one or more lines; nothing in the text can end it.
 pub(super) fn comment(indent: &str, text: &str) -> String {
     text.split('\n').map(|line| format!("{indent}# {}\n", crate::report::text::safe(line).trim_end())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_text_reads_back(text in any::<String>()) {
+            let yaml = format!("a: {}\n", scalar(&text));
+            let read: std::collections::BTreeMap<String, String> = serde_saphyr::from_str(&yaml).unwrap();
+            prop_assert_eq!(&read["a"], &text);
+            let printable = |c: char| matches!(c, '\n' | ' '..='~' | '\u{a0}'..='\u{d7ff}' | '\u{e000}'..='\u{fffd}' | '\u{10000}'..);
+            prop_assert!(yaml.chars().all(printable), "{:?}", yaml);
+        }
+
+        #[test]
+        fn a_comment_stays_one(text in any::<String>()) {
+            prop_assert!(comment("  ", &text).lines().all(|line| line.starts_with("  #")));
+        }
+    }
+
+    #[test]
+    fn plain_only_where_nothing_can_be_misread() {
+        for text in ["a", "get", "apps.k8s.io", "pods/log", "/metrics", "snapshot-controller"] {
+            assert_eq!(scalar(text), text);
+        }
+        for text in
+            ["", "*", "1", "1e3", "0x1F", "yes", "No", "null", "~", "a: b", "a #b", "- a", "rolecall:a", "é", "\u{85}"]
+        {
+            assert!(scalar(text).starts_with('"'), "{text}");
+        }
+    }
 }

@@ -164,10 +164,21 @@ impl SourceMap {
     }
 }
 
+/// Bytes between two places where characters have been counted: a column costs no more than this, however long the
+/// line is (JSON is often one line).
+const BLOCK: usize = 4_096;
+
 /// Start offsets of the lines of a text; a line ends at `\n`, `\r\n` or a lone `\r`.
 #[derive(Debug, Default)]
 pub struct LineIndex {
     starts: Vec<u32>,
+    /// Characters that start before each block of [`BLOCK`] bytes.
+    before_block: Vec<usize>,
+}
+
+/// Characters of UTF-8 that start in these bytes.
+fn characters(bytes: &[u8]) -> usize {
+    bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
 }
 
 impl LineIndex {
@@ -182,18 +193,33 @@ impl LineIndex {
             }
             starts.push(u32::try_from(next).unwrap_or(u32::MAX));
         }
-        Self { starts }
+        let mut before_block = vec![0];
+        let mut before = 0;
+        for block in bytes.chunks(BLOCK) {
+            before += characters(block);
+            before_block.push(before);
+        }
+        Self { starts, before_block }
+    }
+
+    /// Characters that start before a byte offset.
+    fn characters_before(&self, offset: usize, text: &str) -> usize {
+        let block = offset / BLOCK;
+        let rest = text.as_bytes().get(block * BLOCK..offset).unwrap_or_default();
+        self.before_block.get(block).copied().unwrap_or_default() + characters(rest)
     }
 
     /// Line and column of a byte offset.
     pub fn position(&self, offset: u32, text: &str) -> Position {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();
+        let (start, offset) = (start as usize, (offset as usize).min(text.len()));
         // A byte order mark is no column.
-        let before = text.get(start as usize..offset as usize).unwrap_or_default().trim_start_matches('\u{feff}');
+        let marks = text.get(start..offset).unwrap_or_default().chars().take_while(|c| *c == '\u{feff}').count();
+        let before = self.characters_before(offset, text).saturating_sub(self.characters_before(start, text));
         Position {
             line: u32::try_from(line).unwrap_or(u32::MAX),
-            column: u32::try_from(before.chars().count() + 1).unwrap_or(u32::MAX),
+            column: u32::try_from(before.saturating_sub(marks) + 1).unwrap_or(u32::MAX),
         }
     }
 

@@ -108,7 +108,7 @@ fn built_in_roles_hold_nothing_dead_but_what_kubernetes_removed() {
                 groups.iter().flat_map(|group| resources.iter().map(move |resource| (group, resource)))
             {
                 for verb in &rule.verbs {
-                    let found = table.cross_product_liveness(&groups, &resources, group, resource, verb);
+                    let found = table.entry(&groups, &resources).of(group, resource, verb);
                     if found.is_dead() {
                         dead.insert(format!("{group} {resource} {verb}"));
                     }

@@ -270,13 +270,13 @@ fn a_cross_product_excuses_pairs_but_not_what_no_pair_needs() {
         // The verb is of none of them.
         ("", "pods", "describe", "dead"),
     ] {
-        let found = table.cross_product_liveness(&groups, &resources, group, resource, verb);
+        let found = table.entry(&groups, &resources).of(group, resource, verb);
         assert_eq!(word(&found), expected, "{group:?} {resource} {verb}: {found:?}");
     }
     // Alone, the same pair has no excuse.
-    let alone = table.cross_product_liveness(&[""], &["deployments"], "", "deployments", "get");
+    let alone = table.entry(&[""], &["deployments"]).of("", "deployments", "get");
     assert!(alone.is_dead());
-    let alone = table.cross_product_liveness(&[""], &["pods/log"], "", "pods/log", "delete");
+    let alone = table.entry(&[""], &["pods/log"]).of("", "pods/log", "delete");
     assert!(alone.is_dead());
 }
 

@@ -334,3 +334,15 @@ fn the_order_of_lines_changes_only_the_samples() {
     assert_eq!(forward, bare(&made));
     assert!(forward.is_sorted_by(|a, b| (&a.user, &a.request) < (&b.user, &b.request)));
 }
+
+#[test]
+fn an_event_with_thousands_of_groups_costs_its_line() {
+    let user = |groups: usize| {
+        let groups = vec![r#""""#; groups].join(",");
+        Line::new().with("impersonatedUser", &format!(r#"{{"username":"alice","groups":[{groups}]}}"#)).json()
+    };
+    assert_eq!(causes(&read(&user(4_096))), []);
+    let usage = read(&format!("{}\n{}", user(5_000), Line::new().json()));
+    assert_eq!((usage.quality.events, usage.quality.skipped.len()), (1, 1));
+    assert!(usage.diagnostics[0].message.contains("more than 4096 values in one list"), "{:?}", usage.diagnostics);
+}

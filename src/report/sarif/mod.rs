@@ -56,7 +56,7 @@ pub fn render(
             taxonomies: Framework::ALL.iter().map(|framework| taxonomy(*framework)).collect(),
         }],
     };
-    Ok(serde_json::to_string_pretty(&log)? + "\n")
+    super::json::to_text(&log)
 }
 
 /// GitHub reads the severity from the rule, so a rule has one id per severity class. All rules are listed, in use or

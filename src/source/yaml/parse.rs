@@ -8,7 +8,7 @@ use granit_parser::{Event, Options, Parser, ScalarStyle, ScanError, StructureSty
 use super::{Content, Data, Document, NodeId, Tree, Value};
 use crate::source::{SourceId, Span, Spanned};
 
-/// Nodes of one document. Each takes some eighty bytes, however few it has in the text.
+/// Nodes and comments of one document. Each takes some eighty bytes, however few it has in the text.
 const MAX_NODES: usize = 3_000_000;
 
 /// Reads the documents of a text one by one, so that only one is held.
@@ -28,10 +28,10 @@ pub fn parse(source: SourceId, text: &str) -> impl Iterator<Item = Document> {
                     if let Some(document) = builder.event(event, range.start, range.end) {
                         return Some(document);
                     }
-                    if builder.tree.nodes.len() <= MAX_NODES {
+                    if builder.tree.nodes.len() + builder.comments.len() <= MAX_NODES {
                         continue;
                     }
-                    let why = format!("more than {MAX_NODES} values in one document");
+                    let why = format!("more than {MAX_NODES} values and comments in one document");
                     builder.broken(range.start, why)
                 }
                 Some(Err(error)) => builder.broken_by(&error),

@@ -140,3 +140,29 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn merges_of_merges_are_looked_through_once() {
+    let mut text = "m0: &m0 {x: 1}\n".to_owned();
+    for level in 1..40 {
+        let below = format!("*m{}", level - 1);
+        text.extend([format!("m{level}: &m{level} {{<<: [{}]}}\n", [below.as_str(); 9].join(", "))]);
+    }
+    let (_, documents) = read(&text);
+    let Content::Tree(tree) = &documents[0].content else { panic!("{documents:?}") };
+    let top = tree.root().unwrap().get("m25").unwrap();
+    assert_eq!(top.get("x").unwrap().text(), Some("1"));
+    assert!(top.get("not there").is_none());
+    assert_eq!(top.width(), 26);
+}
+
+#[test]
+fn a_document_of_too_many_values_costs_itself() {
+    let text = format!("a: [{}]\n---\nb: 1\n", "1,".repeat(3_000_001));
+    let (_, documents) = read(&text);
+    assert!(
+        matches!(&documents[0].content, Content::Broken(why) if why.contains("more than 3000000 values and comments"))
+    );
+    assert!(matches!(&documents[1].content, Content::Tree(_)));
+    assert_eq!(documents.len(), 2);
+}
