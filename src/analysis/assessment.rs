@@ -1,6 +1,7 @@
 //! The result of the analysis of one subject: plain data, serialised into the JSON report as it is.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -240,7 +241,7 @@ pub enum Verdict {
 pub struct JudgedCall {
     /// The call.
     #[serde(flatten)]
-    pub observed: Observed,
+    pub observed: Arc<Observed>,
     /// The verdict.
     pub verdict: CallVerdict,
     /// Indices into `grants` of the grants that cover it.

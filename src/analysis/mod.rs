@@ -13,6 +13,7 @@ mod verify;
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use crate::api::Table;
 use crate::audit::{Decision, Observed, Usage};
@@ -83,7 +84,7 @@ pub fn minor_of(text: &str) -> (u32, u32) {
 #[derive(Debug, Default)]
 pub(crate) struct Activity<'a> {
     /// All its calls.
-    pub(crate) calls: Vec<&'a Observed>,
+    pub(crate) calls: Vec<&'a Arc<Observed>>,
     /// Needs of its authorized calls: the first need of each distinct request and kind.
     pub(crate) needs: Vec<Need>,
     /// What the log hints at.
@@ -95,7 +96,7 @@ impl<'a> Activity<'a> {
         // They are sorted by user.
         let start = usage.calls.partition_point(|call| call.user.as_str() < user);
         let of_user = usage.calls.iter().skip(start).take_while(|call| call.user == user);
-        let calls: Vec<&Observed> = of_user.collect();
+        let calls: Vec<&Arc<Observed>> = of_user.collect();
         let minor = minor_of(minor);
         let mut needs: BTreeMap<(needs::NeedKind, Request), Need> = BTreeMap::new();
         let mut suspected = Vec::new();
@@ -110,7 +111,7 @@ impl<'a> Activity<'a> {
         Self { calls, needs: needs.into_values().collect(), suspected }
     }
 
-    pub(crate) fn allowed(&self) -> impl Iterator<Item = &'a Observed> {
+    pub(crate) fn allowed(&self) -> impl Iterator<Item = &'a Arc<Observed>> {
         self.calls.iter().copied().filter(|call| call.decision == Decision::Allowed)
     }
 }

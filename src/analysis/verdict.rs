@@ -1,6 +1,7 @@
 //! The verdict of every grant and of every observed call.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use super::index::GrantIndex;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
@@ -46,7 +47,7 @@ fn judge_calls(grants: &[Grant], seen: &Activity<'_>, defaults: &[Rule]) -> Vec<
             Decision::Allowed => CallVerdict::Covered,
         };
         let grants = covering.iter().map(|grant| grant.index).collect();
-        JudgedCall { observed: (*call).clone(), verdict, grants }
+        JudgedCall { observed: Arc::clone(call), verdict, grants }
     });
     judged.collect()
 }

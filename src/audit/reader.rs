@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Read};
+use std::sync::Arc;
 
 use foldhash::HashMap;
 
@@ -155,7 +156,7 @@ impl Collector {
                 first: text(first),
                 last: text(last),
             },
-            calls,
+            calls: calls.into_iter().map(Arc::new).collect(),
             diagnostics: self.diagnostics,
         }
     }

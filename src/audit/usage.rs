@@ -1,6 +1,7 @@
 //! The usage profile: distinct observed calls with counts, and how good the log was.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -11,8 +12,8 @@ use crate::source::Diagnostics;
 /// What a log showed, for all its users.
 #[derive(Debug, Clone, Default)]
 pub struct Usage {
-    /// Distinct calls, sorted by (user, request, origin, decision).
-    pub calls: Vec<Observed>,
+    /// Distinct calls, sorted by (user, request, origin, decision); shared with what is judged of them.
+    pub calls: Vec<Arc<Observed>>,
     /// How good the log was.
     pub quality: LogQuality,
     /// Lines that were lost, with position and reason (the first of each cause; the rest is counted).

@@ -176,7 +176,7 @@ pub(crate) fn call(
         level: "Metadata".to_owned(),
         impersonators: Vec::new(),
     };
-    assessment.calls.push(JudgedCall { observed, verdict, grants: grants.to_vec() });
+    assessment.calls.push(JudgedCall { observed: observed.into(), verdict, grants: grants.to_vec() });
     assessment
 }
 

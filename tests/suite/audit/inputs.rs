@@ -1,6 +1,7 @@
 //! Small logs with one peculiarity each, against their known answers.
 
 use std::path::Path;
+use std::sync::Arc;
 
 use rolecall::audit::{Decision, Observed, Origin, Usage};
 use rolecall::input::log::read_logs;
@@ -13,7 +14,7 @@ const ACCOUNT: &str = "system:serviceaccount:op-ns:op";
 
 /// What the account was allowed, as `verb resource.group [name] in namespace`, and what it needed with it.
 fn uses(usage: &Usage) -> Vec<String> {
-    let allowed = |call: &&Observed| call.user == ACCOUNT && call.decision == Decision::Allowed;
+    let allowed = |call: &&Arc<Observed>| call.user == ACCOUNT && call.decision == Decision::Allowed;
     let mut uses = Vec::new();
     for call in usage.calls.iter().filter(allowed) {
         uses.push(shown(&call.request));
@@ -153,6 +154,6 @@ fn a_binding_written_hints_at_a_hidden_check() {
         return;
     };
     let usage = read(&folder, "c21_bind.log");
-    let hints: Vec<_> = usage.calls.iter().filter_map(needs::suspected).collect();
+    let hints: Vec<_> = usage.calls.iter().filter_map(|call| needs::suspected(call)).collect();
     assert!(hints.len() == 1 && hints[0].contains("`bind`"), "{hints:?}");
 }

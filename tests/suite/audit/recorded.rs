@@ -1,6 +1,7 @@
 //! Logs of real operators against figures that a simple program counted from them.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use rolecall::audit::{Observed, Origin, Usage};
 use rolecall::input::log::read_logs;
@@ -59,7 +60,7 @@ fn expected(facts: &Value) -> Calls {
 fn seen(usage: &Usage, facts: &Value) -> Calls {
     let subjects: Vec<_> = facts["subjects"].as_array().expect("subjects").iter().filter_map(Value::as_str).collect();
     let mut calls = Calls::new();
-    let own = |call: &&Observed| subjects.contains(&&*call.user) && call.origin == Origin::Call;
+    let own = |call: &&Arc<Observed>| subjects.contains(&&*call.user) && call.origin == Origin::Call;
     for call in usage.calls.iter().filter(own) {
         let key = match &call.request {
             Request::Resource(request) => {
