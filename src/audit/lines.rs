@@ -1,11 +1,10 @@
-//! Lines of a byte stream in bounded memory: the buffer grows for a long line and shrinks back; a line
-//! beyond the limit is passed over.
+//! Lines of a buffered stream in bounded memory: a line is read where it lies in the buffer, or put together when it
+//! runs over its end; a line beyond the limit is passed over.
 
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, BufRead, ErrorKind};
 
 /// Longest line that is kept. The longest audit event seen in the wild has 220 KB.
 pub(super) const LONGEST_LINE: usize = 64 << 20;
-const CHUNK: usize = 64 << 10;
 const SHRINK_ABOVE: usize = 4 << 20;
 
 /// What comes next in a stream.
@@ -24,11 +23,10 @@ pub(super) enum Step<'a> {
 /// A stream cut into lines.
 #[derive(Debug)]
 pub(super) struct Lines {
-    buffer: Vec<u8>,
-    /// The unread bytes are `start..end`; `start..scanned` hold no line feed.
-    start: usize,
-    scanned: usize,
-    end: usize,
+    /// A line that does not lie in one buffer.
+    whole: Vec<u8>,
+    /// Bytes of the line that was handed out, still to be taken from the stream.
+    pending: usize,
     longest: usize,
     /// Bytes read so far.
     pub(super) bytes: u64,
@@ -37,75 +35,68 @@ pub(super) struct Lines {
 impl Lines {
     /// Lines of at most `longest` bytes.
     pub(super) fn new(longest: usize) -> Self {
-        Self { buffer: vec![0; CHUNK], start: 0, scanned: 0, end: 0, longest, bytes: 0 }
+        Self { whole: Vec::new(), pending: 0, longest, bytes: 0 }
     }
 
     /// The next line of `input`, which must be the same in every call.
-    pub(super) fn next(&mut self, input: &mut dyn Read) -> Step<'_> {
-        let mut too_long = false;
+    pub(super) fn next<'a>(&'a mut self, input: &'a mut dyn BufRead) -> Step<'a> {
+        input.consume(std::mem::take(&mut self.pending));
+        let end = match filled(input) {
+            Err(error) => return Step::Broken(error),
+            Ok([]) => return Step::End,
+            Ok(buffer) => memchr::memchr(b'\n', buffer),
+        };
+        let Some(end) = end else { return self.put_together(input) };
+        self.pending = end + 1;
+        self.bytes += self.pending as u64;
+        if end > self.longest {
+            return Step::TooLong;
+        }
+        match input.fill_buf() {
+            Ok(buffer) => Step::Line(buffer.get(..end).unwrap_or_default()),
+            Err(error) => Step::Broken(error),
+        }
+    }
+
+    /// A line that ends in a later buffer, or with the stream.
+    fn put_together(&mut self, input: &mut dyn BufRead) -> Step<'_> {
+        self.whole.clear();
+        if self.whole.capacity() > SHRINK_ABOVE {
+            self.whole.shrink_to(SHRINK_ABOVE);
+        }
+        let mut length = 0;
         loop {
-            let unscanned = self.buffer.get(self.scanned..self.end).unwrap_or_default();
-            if let Some(length) = memchr::memchr(b'\n', unscanned) {
-                let (start, end) = (self.start, self.scanned + length);
-                (self.start, self.scanned) = (end + 1, end + 1);
-                if too_long || end - start > self.longest {
-                    return Step::TooLong;
-                }
-                return Step::Line(self.buffer.get(start..end).unwrap_or_default());
-            }
-            self.scanned = self.end;
-            if self.end - self.start > self.longest {
-                too_long = true;
-                self.start = self.end;
-            }
-            self.make_room();
-            match self.fill(input) {
-                Ok(0) if too_long => {
-                    self.start = self.end;
-                    return Step::TooLong;
-                }
-                Ok(0) if self.start == self.end => return Step::End,
-                Ok(0) => {
-                    let start = self.start;
-                    self.start = self.end;
-                    return Step::Line(self.buffer.get(start..self.end).unwrap_or_default());
-                }
-                Ok(_) => {}
+            let (taken, ends) = match filled(input) {
                 Err(error) => return Step::Broken(error),
-            }
-        }
-    }
-
-    /// Moves the unread bytes to the front, and grows or shrinks the buffer around them.
-    fn make_room(&mut self) {
-        if self.start > 0 {
-            self.buffer.copy_within(self.start..self.end, 0);
-            self.end -= self.start;
-            self.scanned -= self.start;
-            self.start = 0;
-        }
-        if self.end == self.buffer.len() {
-            let longer = self.buffer.len().saturating_mul(2).min(self.longest + CHUNK);
-            self.buffer.resize(longer, 0);
-        } else if self.buffer.len() > SHRINK_ABOVE && self.end < CHUNK {
-            self.buffer.truncate(CHUNK);
-            self.buffer.shrink_to_fit();
-        }
-    }
-
-    fn fill(&mut self, input: &mut dyn Read) -> io::Result<usize> {
-        let free = self.buffer.get_mut(self.end..).unwrap_or_default();
-        loop {
-            match input.read(free) {
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-                Ok(read) => {
-                    let read = read.min(free.len());
-                    self.end += read;
-                    self.bytes += read as u64;
-                    return Ok(read);
+                Ok(buffer) => {
+                    let end = memchr::memchr(b'\n', buffer);
+                    let part = buffer.get(..end.unwrap_or(buffer.len())).unwrap_or_default();
+                    length += part.len();
+                    if length <= self.longest {
+                        self.whole.extend_from_slice(part);
+                    } else {
+                        self.whole = Vec::new();
+                    }
+                    (part.len() + usize::from(end.is_some()), end.is_some() || buffer.is_empty())
                 }
+            };
+            input.consume(taken);
+            self.bytes += taken as u64;
+            if ends {
+                return if length > self.longest { Step::TooLong } else { Step::Line(&self.whole) };
             }
+        }
+    }
+}
+
+/// What lies in the buffer; empty at the end of the stream.
+fn filled(input: &mut dyn BufRead) -> io::Result<&[u8]> {
+    loop {
+        match input.fill_buf() {
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            // Asked once more, for the sake of the borrow; the buffer is filled.
+            Ok(_) => return input.fill_buf(),
         }
     }
 }

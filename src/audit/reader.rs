@@ -1,7 +1,7 @@
 //! Lines of a log → events → the tally: streaming, a bad line costs that line.
 
 use std::collections::BTreeMap;
-use std::io::{self, Read};
+use std::io::{self, BufRead};
 use std::sync::Arc;
 
 use foldhash::HashMap;
@@ -92,7 +92,7 @@ impl Collector {
 
     /// Reads one log (already decompressed) to its end. Never fails: what cannot be read, an I/O error
     /// included, becomes a diagnostic with `path` and line.
-    pub fn read(&mut self, path: &str, input: &mut dyn Read) {
+    pub fn read(&mut self, path: &str, input: &mut dyn BufRead) {
         let mut current = Current { file: u32::try_from(self.files.len()).unwrap_or(u32::MAX), ..Current::default() };
         self.files.push(path.to_owned());
         let before = self.lines;

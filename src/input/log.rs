@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufReader, Cursor, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 
 use flate2::bufread::MultiGzDecoder;
@@ -96,7 +96,7 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn open_with<'a>(path: &Path, progress: &'a mut dyn FnMut(u64)) -> io::Result<Box<dyn Read + 'a>> {
+fn open_with<'a>(path: &Path, progress: &'a mut dyn FnMut(u64)) -> io::Result<Box<dyn BufRead + 'a>> {
     decompressed(Counted { inner: source(path)?, progress })
 }
 
@@ -105,12 +105,12 @@ fn source(path: &Path) -> io::Result<Box<dyn Read>> {
     Ok(if path == Path::new(STDIN) { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) })
 }
 
-fn decompressed<'a>(mut input: impl Read + 'a) -> io::Result<Box<dyn Read + 'a>> {
+fn decompressed<'a>(mut input: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
     let mut head = Vec::new();
     input.by_ref().take(GZIP.len() as u64).read_to_end(&mut head)?;
     let is_gzip = head == GZIP;
-    let whole = Cursor::new(head).chain(input);
-    Ok(if is_gzip { Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, whole))) } else { Box::new(whole) })
+    let whole = BufReader::with_capacity(BUFFER, Cursor::new(head).chain(input));
+    Ok(if is_gzip { Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole))) } else { Box::new(whole) })
 }
 
 /// Reports the bytes that pass.

@@ -1,4 +1,4 @@
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 
 use proptest::prelude::*;
 
@@ -15,7 +15,7 @@ impl Read for Drip<'_> {
 }
 
 fn all(text: &[u8], few: usize, longest: usize) -> Vec<Option<Vec<u8>>> {
-    let mut input = Drip(text, few);
+    let mut input = BufReader::with_capacity(few, Drip(text, few));
     let mut lines = Lines::new(longest);
     let mut read = Vec::new();
     loop {
@@ -31,7 +31,7 @@ fn all(text: &[u8], few: usize, longest: usize) -> Vec<Option<Vec<u8>>> {
 #[test]
 fn a_line_over_the_limit_costs_that_line_only() {
     let mut text = Vec::new();
-    for line in ["short", &"x".repeat(2 * CHUNK), "next", &"y".repeat(11), "0123456789"] {
+    for line in ["short", &"x".repeat(100_000), "next", &"y".repeat(11), "0123456789"] {
         writeln!(text, "{line}").expect("a line");
     }
     let read = all(&text, 7000, 10);
@@ -40,17 +40,18 @@ fn a_line_over_the_limit_costs_that_line_only() {
 }
 
 #[test]
-fn a_long_line_is_kept_and_the_buffer_shrinks_back() {
+fn a_long_line_is_kept_and_its_memory_given_back() {
     let long = "x".repeat(3 * SHRINK_ABOVE);
-    let text = format!("a\n{long}\nb\nc\n");
-    let mut input = text.as_bytes();
+    let text = format!("a\n{long}\nb\nc\n{}\n", "y".repeat(20_000));
+    let mut input = BufReader::with_capacity(8 << 10, text.as_bytes());
     let mut lines = Lines::new(LONGEST_LINE);
     let mut lengths = Vec::new();
     while let Step::Line(line) = lines.next(&mut input) {
         lengths.push(line.len());
     }
-    assert_eq!(lengths, [1, long.len(), 1, 1]);
-    assert_eq!(lines.buffer.len(), CHUNK);
+    assert_eq!(lengths, [1, long.len(), 1, 1, 20_000]);
+    assert!(lines.whole.capacity() <= SHRINK_ABOVE, "{}", lines.whole.capacity());
+    assert_eq!(lines.bytes, text.len() as u64);
 }
 
 #[test]
@@ -61,7 +62,7 @@ fn a_broken_stream_says_so_after_its_whole_lines() {
             Err(io::Error::other("cable"))
         }
     }
-    let mut input = b"whole\ncut".chain(Broken);
+    let mut input = BufReader::new(b"whole\ncut".chain(Broken));
     let mut lines = Lines::new(LONGEST_LINE);
     assert!(matches!(lines.next(&mut input), Step::Line(b"whole")));
     assert!(matches!(lines.next(&mut input), Step::Broken(_)));

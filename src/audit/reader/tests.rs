@@ -1,3 +1,4 @@
+use std::io::Read;
 use std::io::Write as _;
 
 use super::super::usage::Observed;
@@ -286,7 +287,7 @@ fn a_log_that_breaks_off_keeps_what_was_read() {
     }
     let mut collector = Collector::new();
     let event = Line::new().json() + "\n{\"half";
-    collector.read("audit.log", &mut event.as_bytes().chain(Broken));
+    collector.read("audit.log", &mut std::io::BufReader::new(event.as_bytes().chain(Broken)));
     let usage = collector.finish();
     assert_eq!((only(&usage).count, causes(&usage)), (1, vec![("input broke off", 1)]));
     assert_eq!(usage.diagnostics[0].location.line, 2);
