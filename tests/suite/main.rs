@@ -22,5 +22,6 @@ mod common;
 mod corpus;
 mod formats;
 mod generated;
+mod judge;
 mod recorded;
 mod rules;

@@ -117,38 +117,39 @@ fn of_minimal(minimal: &MinimalRole) -> Vec<(Scope, Rule, Basis)> {
     scopes.flat_map(|s| s.rules.iter().map(|r| (s.scope.clone(), r.rule.clone(), r.basis))).collect()
 }
 
-/// Removing any one entry (verb × resource × group, list and watch as one) that is there for a use must make
-/// `verify` name a call. Returns how many entries were tried.
-fn every_entry_is_needed(minimal: &MinimalRole, subject: &str, usage: &Usage, what: &str) -> u64 {
-    let key = SubjectKey::parse(subject);
+/// The role without each entry (verb × resource × group, list and watch as one) that is there for a use, and that entry.
+pub(crate) fn without_each_entry(minimal: &MinimalRole) -> impl Iterator<Item = (String, Vec<(Scope, Rule)>)> {
     let rules = of_minimal(minimal);
-    let entries: Vec<(Scope, Rule)> = rules
-        .iter()
-        .filter(|(_, _, basis)| matches!(basis, Basis::Used | Basis::Unexplained))
-        .flat_map(|(scope, rule, _)| singles(rule).into_iter().map(|single| (scope.clone(), single)))
-        .collect();
-    let all: Vec<(Scope, Rule)> = rules
-        .iter()
-        .flat_map(|(scope, rule, _)| singles(rule).into_iter().map(|single| (scope.clone(), single)))
-        .collect();
-    for (scope, entry) in &entries {
+    let entries = |keep: &dyn Fn(Basis) -> bool| -> Vec<(Scope, Rule)> {
+        let kept = rules.iter().filter(|(_, _, basis)| keep(*basis));
+        kept.flat_map(|(scope, rule, _)| singles(rule).into_iter().map(|single| (scope.clone(), single))).collect()
+    };
+    let used = entries(&|basis| matches!(basis, Basis::Used | Basis::Unexplained));
+    let all = entries(&|_| true);
+    used.into_iter().map(move |(scope, entry)| {
         let list_or_watch = |verb: &str| verb == "list" || verb == "watch";
         let pair = list_or_watch(&entry.verbs[0]);
-        let rest: Vec<(Scope, Rule)> = all
-            .iter()
-            .filter(|(other_scope, other)| {
-                let same = other.api_groups == entry.api_groups
-                    && other.resources == entry.resources
-                    && other.non_resource_urls == entry.non_resource_urls
-                    && (other.verbs == entry.verbs || (pair && list_or_watch(&other.verbs[0])));
-                !(same && (other_scope == scope) && (pair || other.resource_names == entry.resource_names))
-            })
-            .cloned()
-            .collect();
+        let is_rest = |(other_scope, other): &&(Scope, Rule)| {
+            let same = other.api_groups == entry.api_groups
+                && other.resources == entry.resources
+                && other.non_resource_urls == entry.non_resource_urls
+                && (other.verbs == entry.verbs || (pair && list_or_watch(&other.verbs[0])));
+            !(same && (*other_scope == scope) && (pair || other.resource_names == entry.resource_names))
+        };
+        (format!("{entry:?} in {scope}"), all.iter().filter(is_rest).cloned().collect())
+    })
+}
+
+/// Without any one entry `verify` must name a call. Returns how many entries were tried.
+fn every_entry_is_needed(minimal: &MinimalRole, subject: &str, usage: &Usage, what: &str) -> u64 {
+    let key = SubjectKey::parse(subject);
+    let mut tried = 0;
+    for (entry, rest) in without_each_entry(minimal) {
         let answer = verify(&rest, &key.user(), subject, usage, DEFAULT_MINOR);
-        assert!(!answer.missing.is_empty(), "{what}: without {entry:?} in {scope} nothing is missing");
+        assert!(!answer.missing.is_empty(), "{what}: without {entry} nothing is missing");
+        tried += 1;
     }
-    entries.len() as u64
+    tried
 }
 
 /// The role never grants more than the shipped ones do, additions left out.

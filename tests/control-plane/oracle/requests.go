@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"net/url"
 
 	"k8s.io/apimachinery/pkg/util/sets"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
@@ -26,12 +27,13 @@ func requestAttributes(requests []httpRequest) any {
 	}
 	infos := make([]requestInfo, 0, len(requests))
 	for _, r := range requests {
-		request, err := http.NewRequest(r.Method, r.URI, nil)
+		// As net/http's server reads a request line.
+		target, err := url.ParseRequestURI(r.URI)
 		if err != nil {
 			infos = append(infos, requestInfo{Error: err.Error()})
 			continue
 		}
-		info, err := factory.NewRequestInfo(request)
+		info, err := factory.NewRequestInfo(&http.Request{Method: r.Method, URL: target})
 		if err != nil {
 			infos = append(infos, requestInfo{Error: err.Error()})
 			continue
