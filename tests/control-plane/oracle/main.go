@@ -35,6 +35,10 @@ func answer(q question) (any, error) {
 		return requestAttributes(q.HTTP), nil
 	case "validate":
 		return validate(q.Objects)
+	case "selects":
+		return selects(q)
+	case "builtin":
+		return builtin(), nil
 	}
 	return nil, fmt.Errorf("unknown question %q", q.Ask)
 }

@@ -5,6 +5,7 @@
 mod algebra;
 mod attributes;
 mod authorize;
+mod builtin;
 mod generate;
 mod oracle;
 mod written;
