@@ -23,5 +23,6 @@ mod corpus;
 mod formats;
 mod generated;
 mod judge;
+mod lab;
 mod recorded;
 mod rules;

@@ -4,16 +4,16 @@
 
 mod algebra;
 mod attributes;
-mod authorize;
+pub(crate) mod authorize;
 mod builtin;
-mod generate;
-mod oracle;
+pub(crate) mod generate;
+pub(crate) mod oracle;
 mod written;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// A runner of so many cases whose seed is printed: `ROLECALL_SEED` (hexadecimal) runs the same cases again.
-fn runner(cases: u32) -> TestRunner {
+pub(crate) fn runner(cases: u32) -> TestRunner {
     let seed = std::env::var("ROLECALL_SEED").ok().and_then(|text| u64::from_str_radix(&text, 16).ok());
     let seed = seed.unwrap_or(0x00c0_ffee);
     println!("ROLECALL_SEED={seed:x}");
