@@ -157,7 +157,26 @@ impl Cluster {
     }
 
     pub(crate) fn audit_log(&self) -> PathBuf {
-        self.folder.path().join("audit.log")
+        self.folder().join("audit.log")
+    }
+
+    /// Its folder, for what a test keeps with the logs.
+    pub(crate) fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// A kubeconfig for who has this token.
+    pub(crate) fn kubeconfig(&self, token: &str) -> PathBuf {
+        let path = self.folder().join("kubeconfig");
+        let server = format!("https://127.0.0.1:{}", self.port);
+        let config = serde_json::json!({
+            "apiVersion": "v1", "kind": "Config", "current-context": "lab",
+            "clusters": [{"name": "lab", "cluster": {"server": server, "insecure-skip-tls-verify": true}}],
+            "users": [{"name": "lab", "user": {"token": token}}],
+            "contexts": [{"name": "lab", "context": {"cluster": "lab", "user": "lab"}}],
+        });
+        fs::write(&path, config.to_string()).unwrap();
+        path
     }
 }
 

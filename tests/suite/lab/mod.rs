@@ -3,6 +3,7 @@
 
 mod cluster;
 mod discovery;
+mod operator;
 mod review;
 mod roles;
 
