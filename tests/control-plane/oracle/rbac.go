@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apiserver/pkg/authentication/serviceaccount"
 	"k8s.io/apiserver/pkg/authentication/user"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	apirequest "k8s.io/apiserver/pkg/endpoints/request"
@@ -27,7 +28,17 @@ type subject struct {
 	Groups []string `json:"groups"`
 }
 
-func (s subject) info() user.Info { return &user.DefaultInfo{Name: s.Name, Groups: s.Groups} }
+// info is the user as the API server's authenticator makes it: a question that names no groups gets those of its kind.
+func (s subject) info() user.Info {
+	groups := s.Groups
+	if groups == nil {
+		if namespace, _, err := serviceaccount.SplitUsername(s.Name); err == nil {
+			groups = serviceaccount.MakeGroupNames(namespace)
+		}
+		groups = append(groups, user.AllAuthenticated)
+	}
+	return &user.DefaultInfo{Name: s.Name, Groups: groups}
+}
 
 // attributes is one authorization check, in rolecall's own serialisation of a request.
 type attributes struct {

@@ -136,7 +136,7 @@ fn the_escalation_check_follows_from_what_is_held() {
         let owner: Vec<Rule> = held.into_iter().filter(|(scope, _)| scope.reaches("n")).map(|(_, rule)| rule).collect();
         let servant = if related { smaller(&owner, &mut Dice(seed)) } else { other };
         let mut question = policy.question("escalation");
-        question["user"] = json!({"name": subject.user(), "groups": subject.groups()});
+        question["user"] = json!({"name": subject.user()});
         question["servant"] = serde_json::to_value(&servant).unwrap();
         question["requests"] = json!([{"namespace": "n"}]);
         let mut oracle = oracle.borrow_mut();

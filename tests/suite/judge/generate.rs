@@ -100,6 +100,11 @@ fn subject() -> impl Strategy<Value = Value> + Clone {
     ])
 }
 
+/// Subjects of a RoleBinding: a service account may leave out its namespace there.
+fn subject_in_namespace() -> impl Strategy<Value = Value> + Clone {
+    prop_oneof![4 => subject(), 1 => Just(json!({"kind": "ServiceAccount", "name": "op"}))]
+}
+
 /// Roles, bindings and what they bind, as JSON objects by kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Policy {
@@ -156,7 +161,7 @@ pub(crate) fn policy() -> impl Strategy<Value = Policy> {
     let rules = || vec(rule(), 0..4);
     let roles = vec((select(NAMESPACES), rules()), 0..4);
     let cluster_roles = vec(rules(), 0..4);
-    let role_bindings = vec((select(NAMESPACES), any::<bool>(), 0..4_usize, vec(subject(), 0..4)), 0..5);
+    let role_bindings = vec((select(NAMESPACES), any::<bool>(), 0..4_usize, vec(subject_in_namespace(), 0..4)), 0..5);
     let cluster_role_bindings = vec((0..4_usize, vec(subject(), 0..4)), 0..4);
     (roles, cluster_roles, role_bindings, cluster_role_bindings).prop_map(
         |(roles, cluster_roles, in_namespaces, everywhere)| {
