@@ -37,6 +37,10 @@ func answer(q question) (any, error) {
 		return validate(q.Objects)
 	case "selects":
 		return selects(q)
+	case "rules":
+		return rulesFor(q)
+	case "audit-levels":
+		return auditLevels(q)
 	case "builtin":
 		return builtin(), nil
 	}

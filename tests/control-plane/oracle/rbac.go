@@ -79,6 +79,21 @@ func authorize(q question) (any, error) {
 	return decisions, nil
 }
 
+// rulesFor returns the rules that the user holds in the namespace of the first request.
+func rulesFor(q question) (any, error) {
+	resolver, _ := registry.NewTestRuleResolver(q.Roles, q.RoleBindings, q.ClusterRoles, q.ClusterRoleBindings)
+	namespace := ""
+	if len(q.Requests) > 0 {
+		namespace = q.Requests[0].Namespace
+	}
+	// A role that is not there is an error beside the rules of the others.
+	rules, _ := resolver.RulesFor(context.Background(), q.User.info(), namespace)
+	if rules == nil {
+		rules = []rbacv1.PolicyRule{}
+	}
+	return rules, nil
+}
+
 func escalation(q question) (any, error) {
 	resolver, _ := registry.NewTestRuleResolver(q.Roles, q.RoleBindings, q.ClusterRoles, q.ClusterRoleBindings)
 	var rules []rbacv1.PolicyRule

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use rolecall::graph::{Graph, SubjectKey, binding_scope};
 use rolecall::manifest::{self, Package, PolicyRule};
-use rolecall::rbac::{Request, Rule, Scope};
+use rolecall::rbac::{PermissionSet, Request, Rule, Scope};
 use rolecall::source::SourceMap;
 use serde_json::{Value, json};
 
@@ -81,4 +81,44 @@ fn a_million_verdicts_are_those_of_kubernetes() {
     }
     println!("{} verdicts compared, {} of them allowed, 0 different", verdicts.get(), allowed.get());
     assert!(verdicts.get() >= 1_000_000 && allowed.get() > 20_000);
+}
+
+#[test]
+fn what_a_user_holds_in_a_namespace_is_what_kubernetes_lists() {
+    let Some(oracle) = Oracle::start() else { return };
+    let oracle = std::cell::RefCell::new(oracle);
+    let (compared, empty) = (std::cell::Cell::new(0), std::cell::Cell::new(0));
+    let result = runner(1_000).run(&(policy(), 0..SUBJECTS.len()), |(policy, subject)| {
+        let subject = SubjectKey::parse(SUBJECTS[subject]);
+        let held = held(&package(policy.objects()), &subject);
+        for namespace in ["", "n", "m"] {
+            let mut question = policy.question("rules");
+            question["user"] = json!({"name": subject.user()});
+            question["requests"] = json!([{"namespace": namespace}]);
+            let theirs: Vec<Rule> = serde_json::from_value(oracle.borrow_mut().ask(&question)).unwrap();
+            let ours: Vec<Rule> =
+                held.iter().filter(|(scope, _)| scope.reaches(namespace)).map(|(_, rule)| rule.clone()).collect();
+            let (ours, theirs) = (PermissionSet::from_rules(&ours), PermissionSet::from_rules(&theirs));
+            prop_assert!(ours == theirs, "{} in {:?}", subject, namespace);
+            compared.set(compared.get() + 1);
+            empty.set(empty.get() + i32::from(theirs.is_empty()));
+        }
+        Ok(())
+    });
+    if let Err(failure) = result {
+        panic!("{failure}");
+    }
+    println!("{} lists of rules compared, {} of them empty, 0 different", compared.get(), empty.get());
+    assert!(compared.get() - empty.get() > 300);
+}
+
+#[test]
+fn the_policy_of_the_lab_records_every_request_at_metadata() {
+    let Some(mut oracle) = Oracle::start() else { return };
+    let mut dice = Dice(7);
+    let requests: Vec<Request> = (0..500).map(|_| dice.request()).collect();
+    let asked = json!({
+        "ask": "audit-levels", "owner": crate::lab::AUDIT_POLICY, "user": {"name": "alice"}, "requests": requests,
+    });
+    assert!(oracle.ask(&asked).as_array().unwrap().iter().all(|level| level == "Metadata"));
 }

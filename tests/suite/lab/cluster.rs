@@ -15,7 +15,7 @@ const TOKEN: &str = "lab-admin-token";
 /// How long the API server may take to become ready.
 const PATIENCE: Duration = Duration::from_secs(90);
 
-const AUDIT_POLICY: &str =
+pub(crate) const AUDIT_POLICY: &str =
     "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n";
 
 pub(crate) struct Cluster {

@@ -7,6 +7,7 @@ mod operator;
 mod review;
 mod roles;
 
+pub(crate) use cluster::AUDIT_POLICY;
 use cluster::Cluster;
 
 /// Runs the test against a new cluster.
