@@ -1,6 +1,7 @@
 //! The operator of `fixtures/demo`: turns a Notebook into a Deployment, a Service, a ConfigMap, a Secret, and a Role
 //! for what runs in it. Written as operators are written, so that its audit log is worth judging. It runs in the lab
-//! (`tests/suite/lab/operator.rs`), which records that log.
+//! (`tests/suite/lab/demo.rs`), which records its logs. `--upgrade` makes it clean up after its first version before it
+//! starts; a Notebook whose image is `broken` makes it take back what it has made.
 
 #![expect(
     clippy::print_stderr,
@@ -18,7 +19,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::{ConfigMap, Event as CoreEvent, Secret, Service};
 use k8s_openapi::api::networking::v1::Ingress;
 use k8s_openapi::api::rbac::v1::{Role, RoleBinding};
-use kube::api::{Api, DeleteParams, Patch, PatchParams, PostParams};
+use kube::api::{Api, DeleteParams, ListParams, Patch, PatchParams, PostParams};
 use kube::runtime::controller::{Action, Controller};
 use kube::runtime::events::{Event, EventType, Recorder, Reporter};
 use kube::runtime::finalizer::{self, finalizer};
@@ -95,6 +96,11 @@ async fn run() -> Result<(), Failure> {
         }
     });
     let reporter = Reporter { controller: NAME.to_owned(), instance: Some("notebook-operator-0".to_owned()) };
+    if std::env::args().any(|arg| arg == "--upgrade")
+        && let Err(error) = upgrade(&client).await
+    {
+        eprintln!("upgrade: {error}");
+    }
     let context = Arc::new(Context { client: client.clone(), recorder: Recorder::new(client.clone(), reporter) });
     Controller::new(Api::<Notebook>::all(client.clone()), watcher::Config::default())
         .owns(Api::<Deployment>::all(client), watcher::Config::default())
@@ -129,6 +135,25 @@ async fn lead(client: &Client) -> Result<(), kube::Error> {
     Ok(())
 }
 
+/// The first version kept a ConfigMap of its own name per notebook, and knew no strategy of its Deployments.
+async fn upgrade(client: &Client) -> Result<(), kube::Error> {
+    let everywhere: Api<ConfigMap> = Api::all(client.clone());
+    for old in everywhere.list(&ListParams::default().labels("app=notebook-v0")).await? {
+        let (namespace, name) = (old.namespace().unwrap_or_default(), old.name_any());
+        let configmaps: Api<ConfigMap> = Api::namespaced(client.clone(), &namespace);
+        configmaps.delete(&name, &DeleteParams::default()).await?;
+    }
+    let everywhere: Api<Deployment> = Api::all(client.clone());
+    for deployment in everywhere.list(&ListParams::default().labels("app=notebook")).await? {
+        let (namespace, name) = (deployment.namespace().unwrap_or_default(), deployment.name_any());
+        let deployments: Api<Deployment> = Api::namespaced(client.clone(), &namespace);
+        let mut current = deployments.get(&name).await?;
+        current.annotations_mut().insert("demo.example.com/version".to_owned(), "1".to_owned());
+        deployments.replace(&name, &PostParams::default(), &current).await?;
+    }
+    Ok(())
+}
+
 async fn reconcile(notebook: Arc<Notebook>, context: Arc<Context>) -> Result<Action, finalizer::Error<Failed>> {
     let namespace = notebook.namespace().unwrap_or_default();
     let notebooks: Api<Notebook> = Api::namespaced(context.client.clone(), &namespace);
@@ -148,6 +173,9 @@ async fn apply(notebook: &Notebook, namespace: &str, context: &Context) -> Resul
         "" => defaults.data.and_then(|data| data.get("image").cloned()).unwrap_or_default(),
         image => image.to_owned(),
     };
+    if image == "broken" {
+        return take_back(notebook, namespace, context).await;
+    }
     let labels = json!({"app": "notebook", "notebook": name});
     let mut owner = notebook.controller_owner_ref(&()).unwrap_or_default();
     owner.block_owner_deletion = Some(true);
@@ -178,38 +206,71 @@ async fn apply(notebook: &Notebook, namespace: &str, context: &Context) -> Resul
             eprintln!("{namespace}/{name}: {error}");
         }
     }
-    let phase = notebook.status.as_ref().map(|status| status.phase.as_str());
-    if phase != Some("Ready") {
-        let status =
-            json!({"status": {"phase": "Ready", "replicas": notebook.spec.replicas, "selector": "app=notebook"}});
-        let notebooks: Api<Notebook> = Api::namespaced(client.clone(), namespace);
-        notebooks.patch_status(&name, &PatchParams::default(), &Patch::Merge(status)).await?;
-        tell(notebook, namespace, context, "Created").await?;
+    if notebook.status.as_ref().map(|status| status.phase.as_str()) != Some("Ready") {
+        tell_phase(notebook, namespace, context, "Ready", EventType::Normal, "Created").await?;
     }
     Ok(Action::await_change())
 }
 
+/// The way out of a failure: what was handed out is taken back, and the notebook says so.
+async fn take_back(notebook: &Notebook, namespace: &str, context: &Context) -> Result<Action, Failed> {
+    let name = notebook.name_any();
+    let gone = DeleteParams::default();
+    let bindings: Api<RoleBinding> = Api::namespaced(context.client.clone(), namespace);
+    let roles: Api<Role> = Api::namespaced(context.client.clone(), namespace);
+    for result in [bindings.delete(&name, &gone).await.map(drop), roles.delete(&name, &gone).await.map(drop)] {
+        if let Err(error) = result {
+            eprintln!("{namespace}/{name}: {error}");
+        }
+    }
+    if notebook.status.as_ref().map(|status| status.phase.as_str()) != Some("Failed") {
+        tell_phase(notebook, namespace, context, "Failed", EventType::Warning, "NoImage").await?;
+    }
+    Ok(Action::await_change())
+}
+
+async fn tell_phase(
+    notebook: &Notebook,
+    namespace: &str,
+    context: &Context,
+    phase: &str,
+    kind: EventType,
+    reason: &str,
+) -> Result<(), Failed> {
+    let status = json!({"status": {"phase": phase, "replicas": notebook.spec.replicas, "selector": "app=notebook"}});
+    let notebooks: Api<Notebook> = Api::namespaced(context.client.clone(), namespace);
+    notebooks.patch_status(&notebook.name_any(), &PatchParams::default(), &Patch::Merge(status)).await?;
+    tell(notebook, namespace, context, kind, reason).await
+}
+
 async fn clean_up(notebook: &Notebook, namespace: &str, context: &Context) -> Result<Action, Failed> {
     let deployments: Api<Deployment> = Api::namespaced(context.client.clone(), namespace);
-    deployments.delete(&notebook.name_any(), &DeleteParams::default()).await?;
-    tell(notebook, namespace, context, "Deleted").await?;
+    // One that has failed has none.
+    if let Err(error) = deployments.delete(&notebook.name_any(), &DeleteParams::default()).await
+        && !matches!(&error, kube::Error::Api(status) if status.code == 404)
+    {
+        return Err(error.into());
+    }
+    tell(notebook, namespace, context, EventType::Normal, "Deleted").await?;
     Ok(Action::await_change())
 }
 
 /// An event in the new API group, and one in the old, as libraries of different age write them.
-async fn tell(notebook: &Notebook, namespace: &str, context: &Context, reason: &str) -> Result<(), Failed> {
-    let event = Event {
-        type_: EventType::Normal,
-        reason: reason.to_owned(),
-        note: None,
-        action: "Reconcile".to_owned(),
-        secondary: None,
-    };
+async fn tell(
+    notebook: &Notebook,
+    namespace: &str,
+    context: &Context,
+    kind: EventType,
+    reason: &str,
+) -> Result<(), Failed> {
+    let event_type = if matches!(kind, EventType::Normal) { "Normal" } else { "Warning" };
+    let event =
+        Event { type_: kind, reason: reason.to_owned(), note: None, action: "Reconcile".to_owned(), secondary: None };
     context.recorder.publish(&event, &notebook.object_ref(&())).await?;
     let events: Api<CoreEvent> = Api::namespaced(context.client.clone(), namespace);
     let event = json!({
         "metadata": {"generateName": format!("{}-", notebook.name_any())}, "involvedObject": notebook.object_ref(&()),
-        "reason": reason, "type": "Normal", "source": {"component": NAME},
+        "reason": reason, "type": event_type, "source": {"component": NAME},
     });
     events.create(&PostParams::default(), &parsed(event)).await?;
     Ok(())

@@ -2,7 +2,7 @@
 //! (Kubernetes `plugin/pkg/auth/authorizer/rbac/bootstrappolicy`).
 //!
 //! Roles behind feature gates that are off by default are not in it; `admin`, `edit` and `view` have the rules
-//! that aggregation gives them in a cluster without further roles.
+//! that aggregation gives them in a cluster without further roles, and the labels by which they take in more.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -36,15 +36,34 @@ pub struct DefaultSubject {
     pub name: String,
 }
 
-/// Rules of a built-in ClusterRole of this minor, aggregation resolved; `None` when it is not built in or
-/// not known to this build.
-pub fn cluster_role(minor: &str, name: &str) -> Option<Vec<Rule>> {
-    policy(minor)?.roles.get(&("", name)).cloned()
+/// Labels by key.
+pub type Labels = BTreeMap<String, String>;
+
+/// A built-in role.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BuiltInRole {
+    /// Aggregation among the built-in roles resolved.
+    pub rules: Vec<Rule>,
+    /// `metadata.labels`.
+    pub labels: Labels,
+    /// The `matchLabels` of each selector of its `aggregationRule`; none for most.
+    pub aggregates: Vec<Labels>,
 }
 
-/// Rules of a built-in Role (`namespace`, `name`).
-pub fn role(minor: &str, namespace: &str, name: &str) -> Option<Vec<Rule>> {
-    if namespace.is_empty() { None } else { policy(minor)?.roles.get(&(namespace, name)).cloned() }
+/// A built-in ClusterRole of this minor; `None` when it is not built in or not known to this build.
+pub fn cluster_role(minor: &str, name: &str) -> Option<&'static BuiltInRole> {
+    policy(minor)?.roles.get("")?.get(name)
+}
+
+/// A built-in Role (`namespace`, `name`).
+pub fn role(minor: &str, namespace: &str, name: &str) -> Option<&'static BuiltInRole> {
+    if namespace.is_empty() { None } else { policy(minor)?.roles.get(namespace)?.get(name) }
+}
+
+/// All built-in ClusterRoles of this minor by name.
+pub fn cluster_roles(minor: &str) -> impl Iterator<Item = (&'static str, &'static BuiltInRole)> {
+    let roles = policy(minor).and_then(|policy| policy.roles.get(""));
+    roles.into_iter().flatten().map(|(name, role)| (*name, role))
 }
 
 /// Whether this is a name that Kubernetes itself creates (`cluster-admin`, `admin`, `edit`, `view`, `system:*`),
@@ -64,7 +83,7 @@ pub fn authenticated_rules(minor: &str) -> Vec<Rule> {
         .iter()
         .filter(|binding| binding.namespace.is_none() && binding.subjects.iter().any(everyone))
         .filter_map(|binding| cluster_role(minor, &binding.role_name))
-        .flatten()
+        .flat_map(|role| role.rules.iter().cloned())
         .collect()
 }
 
@@ -76,8 +95,8 @@ pub fn default_bindings(minor: &str) -> &'static [DefaultBinding] {
 /// The built-in policy of one minor.
 #[derive(Default)]
 struct Policy {
-    /// (namespace, name) → rules; ClusterRoles have the empty namespace.
-    roles: BTreeMap<(&'static str, &'static str), Vec<Rule>>,
+    /// By namespace and name; ClusterRoles have the empty namespace.
+    roles: BTreeMap<&'static str, BTreeMap<&'static str, BuiltInRole>>,
     bindings: Vec<DefaultBinding>,
 }
 
@@ -88,23 +107,29 @@ fn policy(minor: &str) -> Option<&'static Policy> {
     Some(POLICIES.get(position)?.get_or_init(|| parse(text)))
 }
 
-/// A role is a line `role NAMESPACE NAME` (`-` for a ClusterRole) with one indented JSON rule a line below it; a
-/// binding is a line `binding NAMESPACE NAME ROLE-KIND ROLE-NAME` with one indented `KIND NAMESPACE NAME` a
+/// A role is a line `role NAMESPACE NAME LABELS` (`-` for a ClusterRole or no labels) with indented lines below it:
+/// `aggregates LABELS` for a selector, and one JSON rule a line; a binding is a line `binding NAMESPACE NAME ROLE-KIND ROLE-NAME` with one indented `KIND NAMESPACE NAME` a
 /// subject below it.
 fn parse(text: &'static str) -> Policy {
     enum Open {
-        Role((&'static str, &'static str)),
+        Role(&'static str, &'static str),
         Binding,
+    }
+    fn role<'a>(policy: &'a mut Policy, namespace: &'static str, name: &'static str) -> &'a mut BuiltInRole {
+        policy.roles.entry(namespace).or_default().entry(name).or_default()
     }
     let mut policy = Policy::default();
     let mut open = None;
     for line in text.lines().filter(|line| !line.starts_with('#')) {
         let words: Vec<&str> = line.split_whitespace().collect();
         match (&open, words.as_slice()) {
-            (_, ["role", namespace, name]) => {
-                let key = (if *namespace == "-" { "" } else { *namespace }, *name);
-                policy.roles.insert(key, Vec::new());
-                open = Some(Open::Role(key));
+            (_, ["role", namespace, name, labels]) => {
+                let namespace = if *namespace == "-" { "" } else { *namespace };
+                role(&mut policy, namespace, name).labels = read_labels(labels);
+                open = Some(Open::Role(namespace, name));
+            }
+            (Some(Open::Role(namespace, name)), ["aggregates", labels]) => {
+                role(&mut policy, namespace, name).aggregates.push(read_labels(labels));
             }
             (_, ["binding", namespace, name, role_kind, role_name]) => {
                 policy.bindings.push(DefaultBinding {
@@ -116,10 +141,8 @@ fn parse(text: &'static str) -> Policy {
                 });
                 open = Some(Open::Binding);
             }
-            (Some(Open::Role(key)), [json]) => {
-                if let (Ok(rule), Some(rules)) = (serde_json::from_str(json), policy.roles.get_mut(key)) {
-                    rules.push(rule);
-                }
+            (Some(Open::Role(namespace, name)), [json]) => {
+                role(&mut policy, namespace, name).rules.extend(serde_json::from_str::<Rule>(json).ok());
             }
             (Some(Open::Binding), [kind, namespace, name]) => {
                 if let Some(binding) = policy.bindings.last_mut() {
@@ -136,6 +159,11 @@ fn parse(text: &'static str) -> Policy {
     policy
 }
 
+/// `KEY=VALUE,KEY=VALUE`.
+fn read_labels(text: &str) -> Labels {
+    text.split(',').filter_map(|pair| pair.split_once('=')).map(|(key, value)| (key.into(), value.into())).collect()
+}
+
 fn given(field: &str) -> Option<String> {
     (field != "-").then(|| field.to_owned())
 }
@@ -143,5 +171,6 @@ fn given(field: &str) -> Option<String> {
 /// How many rules the roles of a minor have together, to hold against its data file.
 #[cfg(test)]
 pub(super) fn rules_of(minor: &str) -> usize {
-    policy(minor).map_or(0, |policy| policy.roles.values().map(Vec::len).sum())
+    policy(minor)
+        .map_or(0, |policy| policy.roles.values().flat_map(BTreeMap::values).map(|role| role.rules.len()).sum())
 }

@@ -26,7 +26,8 @@ pub(super) fn verb(written: &str) -> Option<String> {
     (meant != written).then(|| meant.to_owned())
 }
 
-/// The plural of a resource of this group that was written by its singular, kind, or another ending or case.
+/// The plural of a resource of this group that was written by its singular, kind or short name, with another ending
+/// or in another case.
 pub(super) fn plural<'a>(group: &'a Group, written: &str) -> Option<&'a str> {
     let lower = written.to_ascii_lowercase();
     let named = |plural: &str, subresources: &Subresources| {
@@ -34,6 +35,7 @@ pub(super) fn plural<'a>(group: &'a Group, written: &str) -> Option<&'a str> {
             || subresources.values().next().is_some_and(|main| {
                 [Some(lower.as_str()), lower.strip_suffix('s')].contains(&Some(&main.singular))
                     || main.kind.eq_ignore_ascii_case(written)
+                    || main.short_names.contains(&lower)
             })
     };
     group.resources.iter().find(|(plural, subresources)| named(plural, subresources)).map(|(plural, _)| plural.as_str())

@@ -16,8 +16,11 @@ pub use liveness::{DeadReason, EntryLiveness, Liveness};
 pub use table::{CustomResource, Served, Table};
 pub use virtual_checks::is_check_only;
 
-/// The Kubernetes minor judged against when none is chosen.
-pub const DEFAULT_MINOR: &str = "1.36";
+/// The Kubernetes minor judged against when none is chosen: the newest.
+pub const DEFAULT_MINOR: &str = {
+    let [.., newest] = MINORS;
+    newest
+};
 
 #[cfg(test)]
 mod tests;

@@ -24,6 +24,10 @@ pub struct Served {
     pub namespaced: bool,
     /// Whether a default API server of this minor serves it (alpha and newer beta versions are not).
     pub by_default: bool,
+    /// API versions that serve it, the preferred first.
+    pub versions: Vec<String>,
+    /// Names such as `deploy` that kubectl takes and RBAC does not, sorted.
+    pub short_names: Vec<String>,
     /// Whether it comes from a CRD of the input.
     pub custom: bool,
 }
@@ -37,8 +41,12 @@ pub struct CustomResource {
     pub plural: String,
     /// `spec.names.singular` (lower-cased kind when not given).
     pub singular: String,
+    /// `spec.names.shortNames`.
+    pub short_names: Vec<String>,
     /// `spec.names.kind`.
     pub kind: String,
+    /// The served versions.
+    pub versions: Vec<String>,
     /// `spec.scope: Namespaced`.
     pub namespaced: bool,
     /// A served version has the status subresource.
@@ -118,6 +126,8 @@ impl Table {
                 verbs: verbs.iter().map(|&verb| verb.to_owned()).collect(),
                 namespaced: resource.namespaced,
                 by_default: true,
+                versions: resource.versions.clone(),
+                short_names: if subresource.is_empty() { resource.short_names.clone() } else { Vec::new() },
                 custom: true,
             });
         }
@@ -156,22 +166,26 @@ impl Group {
     }
 }
 
-/// One data line, tab-separated: group, resource, subresource, kind, singular, scope, verbs, availability; `-`
-/// for empty. Anything else gives nothing.
+/// One data line, tab-separated: group, resource, subresource, kind, singular, scope, verbs, availability, versions,
+/// short names; `-` for empty. Anything else gives nothing.
 fn parse(line: &str) -> Option<Served> {
     let mut fields = line.split('\t').map(|field| if field == "-" { "" } else { field });
     let mut next = || fields.next();
     let (api_group, resource, subresource) = (next()?, next()?, next()?);
     let (kind, singular, scope, verbs, availability) = (next()?, next()?, next()?, next()?, next()?);
+    let words = |field: &str| field.split(',').filter(|word| !word.is_empty()).map(str::to_owned).collect();
+    let (versions, short_names) = (words(next()?), words(next()?));
     Some(Served {
         api_group: api_group.to_owned(),
         resource: resource.to_owned(),
         subresource: subresource.to_owned(),
         kind: kind.to_owned(),
         singular: singular.to_owned(),
-        verbs: verbs.split(',').map(str::to_owned).collect(),
+        verbs: words(verbs),
         namespaced: scope == "namespaced",
         by_default: availability == "default",
+        versions,
+        short_names,
         custom: false,
     })
 }

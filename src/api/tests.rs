@@ -4,13 +4,13 @@ mod builtin;
 mod liveness;
 mod table;
 
-use super::{CustomResource, DEFAULT_MINOR, Table};
+use super::{CustomResource, Table};
 
 const RBAC: &str = "rbac.authorization.k8s.io";
 
-/// The default minor with two CRDs: `widgets.example.com` with status, `gadgets.example.com` with nothing.
+/// A minor that is not the newest, with two CRDs: `widgets.example.com` with status, `gadgets.example.com` with nothing.
 fn table() -> Table {
-    let mut table = Table::for_minor(DEFAULT_MINOR).unwrap();
+    let mut table = Table::for_minor("1.36").unwrap();
     for (plural, singular, kind, status) in
         [("widgets", "widget", "Widget", true), ("gadgets", "gadget", "Gadget", false)]
     {
@@ -19,6 +19,8 @@ fn table() -> Table {
             plural: plural.into(),
             singular: singular.into(),
             kind: kind.into(),
+            short_names: vec![format!("{singular}short")],
+            versions: vec!["v1".into()],
             namespaced: true,
             status,
             scale: false,

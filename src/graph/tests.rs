@@ -126,6 +126,48 @@ rules: [{apiGroups: [''], resources: [secrets], verbs: [get]}]
 }
 
 #[test]
+fn an_aggregated_role_that_selects_nothing_keeps_what_is_written_in_it() {
+    let text = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: all}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {to: all}}]}
+rules: [{apiGroups: [''], resources: [kept], verbs: [get]}]
+---
+";
+    let text = text.to_owned()
+        + &binding("ClusterRoleBinding", "", "ClusterRole", "all", "{kind: ServiceAccount, name: op, namespace: ns}");
+    assert_eq!(held(&text, "ns/op"), ["cluster all: kept get"]);
+}
+
+#[test]
+fn shipped_roles_extend_the_built_in_ones_and_take_them_in() {
+    let text = "
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: viewer, labels: {rbac.authorization.k8s.io/aggregate-to-view: 'true'}}
+rules: [{apiGroups: [x.io], resources: [widgets], verbs: [get]}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata: {name: wide}
+aggregationRule: {clusterRoleSelectors: [{matchLabels: {rbac.authorization.k8s.io/aggregate-to-edit: 'true'}}]}
+rules: []
+---
+";
+    let holder = "{kind: ServiceAccount, name: op, namespace: ns}";
+    // `admin` takes in `edit`, which takes in `view`.
+    let admin = text.to_owned() + &binding("ClusterRoleBinding", "", "ClusterRole", "admin", holder);
+    let admin = held(&admin, "ns/op");
+    assert!(admin.contains(&"cluster admin<viewer: widgets get".to_owned()), "{admin:?}");
+    let wide = text.to_owned() + &binding("ClusterRoleBinding", "", "ClusterRole", "wide", holder);
+    let wide = held(&wide, "ns/op");
+    for wanted in ["cluster wide<viewer: widgets get", "cluster wide<view: configmaps"] {
+        assert!(wide.iter().any(|line| line.starts_with(wanted)), "{wanted}: {wide:?}");
+    }
+}
+
+#[test]
 fn built_in_roles_are_known_and_missing_ones_are_told_apart() {
     let op = "{kind: ServiceAccount, name: op, namespace: ns}";
     let state = |role: &str| {

@@ -13,9 +13,15 @@ pub(super) fn read(fields: &mut Fields<'_>, metadata: Metadata, facts: &mut Fact
         let scope = spec.text("scope").map(|scope| scope.value);
         // v1beta1 has them beside `versions`, v1 in each version.
         let mut subresources: Vec<Node<'_>> = spec.node().get("subresources").into_iter().collect();
+        let mut versions: Vec<String> =
+            spec.optional_text("version").map(|version| version.value).into_iter().collect();
         for version in spec.mappings("versions") {
-            let served = version.get("served").and_then(Node::text) != Some("false");
-            subresources.extend(version.get("subresources").filter(|_| served));
+            if version.get("served").and_then(Node::text) == Some("false") {
+                continue;
+            }
+            subresources.extend(version.get("subresources"));
+            let name = version.get("name").and_then(Node::text).map(str::to_owned);
+            versions.extend(name.filter(|name| !versions.contains(name)));
         }
         let names = spec.node().get("names")?;
         spec.within(names, |names| {
@@ -25,6 +31,8 @@ pub(super) fn read(fields: &mut Fields<'_>, metadata: Metadata, facts: &mut Fact
                 plural: names.text("plural")?.value,
                 singular: names.text("singular").map_or_else(|| kind.to_lowercase(), |singular| singular.value),
                 kind,
+                short_names: names.texts("shortNames").into_iter().map(|name| name.value).collect(),
+                versions,
                 // The default of v1beta1; v1 demands it.
                 namespaced: scope.as_deref() != Some("Cluster"),
                 status: subresources.iter().any(|node| has(*node, "status")),

@@ -4,8 +4,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use rolecall::analysis::{Assessment, Options};
-use rolecall::api::DEFAULT_MINOR;
 use rolecall::cli::pipeline::{Loaded, Request};
+
+/// The minor of the control plane in `tests/control-plane`, which is also that of the clusters in `../shared`.
+pub const PINNED_MINOR: &str = "1.36";
 
 /// `../shared/PATH`, or `None` with a printed reason when it is absent.
 pub fn shared(path: &str) -> Option<PathBuf> {
@@ -33,7 +35,7 @@ pub fn load(paths: &[String], audit: &[String]) -> Loaded {
         paths: paths.to_vec(),
         audit: audit.to_vec(),
         namespace: None,
-        kube_version: DEFAULT_MINOR.to_owned(),
+        kube_version: PINNED_MINOR.to_owned(),
     };
     Loaded::read(&request, &mut |_| {}).unwrap()
 }

@@ -23,7 +23,7 @@ const VERSIONS: [(&str, &str); 7] = [
 #[test]
 fn every_minor_has_a_version() {
     assert_eq!(VERSIONS.map(|(minor, _)| minor), rolecall::api::MINORS);
-    assert!(rolecall::api::MINORS.contains(&rolecall::api::DEFAULT_MINOR));
+    assert_eq!(rolecall::api::MINORS.last(), Some(&rolecall::api::DEFAULT_MINOR));
 }
 
 #[test]
@@ -99,6 +99,9 @@ struct Resource {
     namespaced: bool,
     verbs: BTreeSet<String>,
     by_default: bool,
+    /// In the server's order of preference.
+    versions: Vec<String>,
+    short_names: BTreeSet<String>,
 }
 
 /// Discovery as the table's lines, all versions of a group united. "By default" is what has a stable version: the
@@ -119,6 +122,10 @@ fn served(folder: &Path, version: &str) -> String {
         known.namespaced = entry["namespaced"].as_bool().unwrap();
         known.by_default = true;
         known.verbs.extend(words(entry, "verbs"));
+        known.versions = vec!["v1".to_owned()];
+        if entry.get("shortNames").is_some() {
+            known.short_names.extend(words(entry, "shortNames"));
+        }
     }
     let groups: Value = serde_json::from_str(&read(&folder.join("aggregated_v2.json"))).unwrap();
     for group in items(&groups, "items") {
@@ -138,6 +145,10 @@ fn served(folder: &Path, version: &str) -> String {
                     known.namespaced = text(main, "scope") == "Namespaced";
                     known.by_default |= stable;
                     known.verbs.extend(words(entry, "verbs"));
+                    known.versions.push(name.to_owned());
+                    if entry.get("shortNames").is_some() {
+                        known.short_names.extend(words(entry, "shortNames"));
+                    }
                 }
             }
         }
@@ -146,7 +157,9 @@ fn served(folder: &Path, version: &str) -> String {
         if text.is_empty() { "-".to_owned() } else { text.to_owned() }
     };
     let mut lines = header(version, "api/discovery");
-    lines.push_str("# group\tresource\tsubresource\tkind\tsingular\tscope\tverbs\tavailability\n");
+    lines.push_str(
+        "# group\tresource\tsubresource\tkind\tsingular\tscope\tverbs\tavailability\tversions\tshort names\n",
+    );
     for ((group, resource, subresource), entry) in resources {
         let fields = [
             dash(&group),
@@ -157,6 +170,8 @@ fn served(folder: &Path, version: &str) -> String {
             if entry.namespaced { "namespaced" } else { "cluster" }.into(),
             entry.verbs.into_iter().collect::<Vec<_>>().join(","),
             if entry.by_default { "default" } else { "optional" }.into(),
+            entry.versions.join(","),
+            dash(&entry.short_names.into_iter().collect::<Vec<_>>().join(",")),
         ];
         lines.push_str(&fields.join("\t"));
         lines.push('\n');
@@ -241,7 +256,10 @@ fn builtin(folder: &Path, version: &str) -> String {
     let mut text = header(version, "bootstrappolicy/testdata");
     for role in &roles {
         let (namespace, name) = place(&role.metadata);
-        text.push_str(&format!("role {namespace} {name}\n"));
+        text.push_str(&format!("role {namespace} {name} {}\n", labels(&role.metadata.labels)));
+        for selector in role.aggregation_rule.iter().flat_map(|rule| &rule.cluster_role_selectors) {
+            text.push_str(&format!("  aggregates {}\n", labels(&selector.match_labels)));
+        }
         let mut written = BTreeSet::new();
         for rule in effective_rules(role, roles.get(..cluster_roles).unwrap(), 0) {
             let json = serde_json::to_string(rule).unwrap();
@@ -262,6 +280,11 @@ fn builtin(folder: &Path, version: &str) -> String {
         }
     }
     text
+}
+
+fn labels(labels: &BTreeMap<String, String>) -> String {
+    let pairs: Vec<String> = labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+    if pairs.is_empty() { "-".to_owned() } else { pairs.join(",") }
 }
 
 fn place(metadata: &Metadata) -> (&str, &str) {

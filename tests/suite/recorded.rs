@@ -4,9 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-use crate::common::{Run, assess, load, runs, shared, text};
+use crate::common::{PINNED_MINOR, Run, assess, load, runs, shared, text};
 use rolecall::analysis::{Assessment, Basis, CallVerdict, MinimalRole, Names, Options, rules_for, singles, verify};
-use rolecall::api::DEFAULT_MINOR;
 use rolecall::audit::Usage;
 use rolecall::graph::{Graph, SubjectKey};
 use rolecall::rbac::{PermissionSet, Rule, Scope};
@@ -109,7 +108,7 @@ fn read_back(yaml: &str, subject: &str) -> Vec<(Scope, Rule)> {
     let loaded = load(&[text(&file)], &[]);
     assert!(loaded.inputs.diagnostics.is_empty(), "{:?}\n{yaml}", loaded.inputs.diagnostics);
     let key = SubjectKey::parse(subject);
-    loaded.packages.iter().flat_map(|package| rules_for(package, &Graph::build(package, DEFAULT_MINOR), &key)).collect()
+    loaded.packages.iter().flat_map(|package| rules_for(package, &Graph::build(package, PINNED_MINOR), &key)).collect()
 }
 
 fn of_minimal(minimal: &MinimalRole) -> Vec<(Scope, Rule, Basis)> {
@@ -145,7 +144,7 @@ fn every_entry_is_needed(minimal: &MinimalRole, subject: &str, usage: &Usage, wh
     let key = SubjectKey::parse(subject);
     let mut tried = 0;
     for (entry, rest) in without_each_entry(minimal) {
-        let answer = verify(&rest, &key.user(), subject, usage, DEFAULT_MINOR);
+        let answer = verify(&rest, &key.user(), subject, usage, PINNED_MINOR);
         assert!(!answer.missing.is_empty(), "{what}: without {entry} nothing is missing");
         tried += 1;
     }
@@ -185,7 +184,7 @@ fn the_generated_role_allows_every_authorised_call_and_not_more_than_needed() {
                     let yaml = role_yaml::render(&assessment, minimal);
                     let rules = read_back(&yaml, &subject);
                     let key = SubjectKey::parse(&subject);
-                    let answer = verify(&rules, &key.user(), &subject, usage, DEFAULT_MINOR);
+                    let answer = verify(&rules, &key.user(), &subject, usage, PINNED_MINOR);
                     assert!(answer.checked > 0, "{what}: nothing checked");
                     assert!(answer.missing.is_empty(), "{what}: {:#?}\n{yaml}", answer.missing);
                     if !assessment.grants.is_empty() {

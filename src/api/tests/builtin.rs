@@ -15,7 +15,7 @@ fn the_built_in_cluster_roles_have_their_aggregated_rules() {
         })
     };
     let allows = |role: &str, request: &Request| {
-        builtin::cluster_role(DEFAULT_MINOR, role).unwrap().iter().any(|rule| rule.allows(request))
+        builtin::cluster_role(DEFAULT_MINOR, role).unwrap().rules.iter().any(|rule| rule.allows(request))
     };
     let (secrets, roles, nodes) = (asks("", "secrets", "get"), asks(RBAC, "roles", "create"), asks("", "nodes", "get"));
     let pods = asks("", "pods", "list");
@@ -99,8 +99,10 @@ fn built_in_roles_hold_nothing_dead_but_what_kubernetes_removed() {
         let table = Table::for_minor(minor).unwrap();
         let roles = builtin::default_bindings(minor).iter().map(|binding| binding.role_name.as_str());
         let mut dead = std::collections::BTreeSet::new();
-        for rule in
-            roles.chain(["admin", "edit", "view"]).filter_map(|name| builtin::cluster_role(minor, name)).flatten()
+        for rule in roles
+            .chain(["admin", "edit", "view"])
+            .filter_map(|name| builtin::cluster_role(minor, name))
+            .flat_map(|role| role.rules.iter().cloned())
         {
             let groups: Vec<&str> = rule.api_groups.iter().map(String::as_str).collect();
             let resources: Vec<&str> = rule.resources.iter().map(String::as_str).collect();

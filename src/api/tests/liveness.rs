@@ -214,6 +214,9 @@ fn what_matches_nothing_is_dead_and_says_what_was_meant() {
         ("example.com", "widgets/status", "list", "serves get, patch, update", ""),
         ("example.com", "widget", "get", "has no resource widget", "widgets"),
         ("example.com", "Gadget", "get", "has no resource Gadget", "gadgets"),
+        ("example.com", "gadgetshort", "get", "has no resource gadgetshort", "gadgets"),
+        ("apps", "deploy", "get", "has no resource deploy", "deployments"),
+        ("", "svc", "get", "has no resource svc", "services"),
         ("example.com", "widgets/finalizers", "patch", "only ever checked for update", ""),
     ];
     let table = table();

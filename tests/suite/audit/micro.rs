@@ -7,13 +7,13 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
-use rolecall::api::{DEFAULT_MINOR, builtin};
+use rolecall::api::builtin;
 use rolecall::audit::{Collector, Decision, Origin, Usage};
 use rolecall::needs::{self, NeedKind};
 use rolecall::rbac::{Request, Rule, Scope};
 use serde_json::Value;
 
-use crate::common::{entries, shared};
+use crate::common::{PINNED_MINOR, entries, shared};
 
 #[test]
 fn recorded_answers_follow_from_what_was_held() {
@@ -150,5 +150,5 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 /// Whether the grants, or what every authenticated user holds, allow a request.
 fn allows(held: &[(Scope, Rule)], request: &Request) -> bool {
     held.iter().any(|(scope, rule)| scope.reaches(request.namespace()) && rule.allows(request))
-        || builtin::authenticated_rules(DEFAULT_MINOR).iter().any(|rule| rule.allows(request))
+        || builtin::authenticated_rules(PINNED_MINOR).iter().any(|rule| rule.allows(request))
 }

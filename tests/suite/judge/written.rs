@@ -2,7 +2,7 @@
 //! minimal to its authorizer.
 
 use rolecall::analysis::{Names, Options};
-use rolecall::api::{DEFAULT_MINOR, builtin};
+use rolecall::api::builtin;
 use rolecall::audit::{Decision, Usage};
 use rolecall::graph::SubjectKey;
 use rolecall::rbac::{Request, Rule, Scope};
@@ -10,12 +10,12 @@ use rolecall::rewrite::role_yaml;
 use serde_json::{Value, json};
 
 use super::oracle::Oracle;
-use crate::common::{assess, load, runs, shared, text};
+use crate::common::{PINNED_MINOR, assess, load, runs, shared, text};
 use crate::recorded::without_each_entry;
 
 /// The authorized calls of a user that are not everybody's anyway.
 fn calls(usage: &Usage, user: &str) -> Vec<Request> {
-    let defaults = builtin::authenticated_rules(DEFAULT_MINOR);
+    let defaults = builtin::authenticated_rules(PINNED_MINOR);
     let own = usage.calls.iter().filter(|call| call.user == user && call.decision == Decision::Allowed);
     own.map(|call| call.request.clone()).filter(|request| !defaults.iter().any(|rule| rule.allows(request))).collect()
 }

@@ -1,27 +1,28 @@
-//! A control plane of its own: etcd and kube-apiserver in a folder, on free ports, with throw-away keys. Both end when
+//! A control plane of its own: etcd and kube-apiserver in a folder, on free ports, with throw-away keys. It ends when
 //! it is dropped, also by a panic, which leaves the folder with the logs.
 
-use std::fs::{self, File};
+use std::fs;
 use std::net::TcpListener;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use kube::{Client, Config};
 
+use super::process::Process;
 use crate::judge::oracle::assets;
 
 const TOKEN: &str = "lab-admin-token";
 /// How long the API server may take to become ready.
 const PATIENCE: Duration = Duration::from_secs(90);
+/// How often other ports are tried.
+const ATTEMPTS: usize = 3;
 
 pub(crate) const AUDIT_POLICY: &str =
     "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n";
 
 pub(crate) struct Cluster {
-    // Before the folder, so that the processes end first.
-    apiserver: Process,
-    etcd: Process,
+    // Before the folder, so that the processes end first; those that need others stand before them.
+    processes: Vec<Process>,
     port: u16,
     folder: Folder,
 }
@@ -45,115 +46,122 @@ impl Drop for Folder {
     }
 }
 
-/// A child that is killed and waited for when dropped.
-struct Process {
-    name: &'static str,
-    child: Child,
-    log: PathBuf,
-}
-
-impl Process {
-    fn start(name: &'static str, folder: &Path, args: &[String]) -> Self {
-        let log = folder.join(format!("{name}.log"));
-        let file = File::create(&log).unwrap();
-        let child = Command::new(assets().join(name))
-            .args(args)
-            .stdin(Stdio::null())
-            .stdout(file.try_clone().unwrap())
-            .stderr(file)
-            .spawn()
-            .unwrap_or_else(|error| panic!("{name} does not start: {error}"));
-        Self { name, child, log }
-    }
-
-    /// Fails with the end of its log when it has ended.
-    fn assert_running(&mut self) {
-        if let Some(status) = self.child.try_wait().unwrap() {
-            let log = fs::read_to_string(&self.log).unwrap_or_default();
-            let tail: Vec<&str> = log.lines().rev().take(20).collect();
-            panic!("{} ended with {status}:\n{}", self.name, tail.into_iter().rev().collect::<Vec<_>>().join("\n"));
-        }
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
 /// Ports that are free now. Held together while they are chosen, so that they differ.
-fn free_ports<const N: usize>() -> [u16; N] {
+pub(super) fn free_ports<const N: usize>() -> [u16; N] {
     let listeners = [(); N].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
     listeners.map(|listener| listener.local_addr().unwrap().port())
 }
 
+/// Whether the lab can run here; says why not.
+pub(crate) fn is_built() -> bool {
+    let missing =
+        ["etcd", "kube-apiserver", "kube-controller-manager"].iter().find(|name| !assets().join(name).exists());
+    if let Some(missing) = missing {
+        println!("skipped: no {missing} in {} (tests/control-plane/build)", assets().display());
+    }
+    missing.is_none()
+}
+
 impl Cluster {
-    /// Starts the processes; `None` with a printed reason when they were not built.
-    pub(crate) fn start() -> Option<Self> {
-        for program in ["etcd", "kube-apiserver"] {
-            if !assets().join(program).exists() {
-                println!("skipped: no {program} in {} (tests/control-plane/build)", assets().display());
-                return None;
+    /// A running control plane and a client of its administrator.
+    pub(crate) async fn start() -> (Self, Client) {
+        // A free port can be taken by somebody else before the program listens on it.
+        for _ in 0..ATTEMPTS {
+            match Self::start_on(free_ports()).await {
+                Ok(running) => return running,
+                Err(why) if why.contains("address already in use") => println!("once more on other ports: {why}"),
+                Err(why) => panic!("{why}"),
             }
         }
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
-        let [client, peer, port] = free_ports();
-        let (clients, peers) = (format!("http://127.0.0.1:{client}"), format!("http://127.0.0.1:{peer}"));
-        let etcd = [
-            ("--data-dir", at("etcd")),
-            ("--listen-client-urls", clients.clone()),
-            ("--advertise-client-urls", clients.clone()),
-            ("--listen-peer-urls", peers.clone()),
-            ("--initial-advertise-peer-urls", peers.clone()),
-            ("--initial-cluster", format!("default={peers}")),
-            ("--unsafe-no-fsync", "true".to_owned()),
-        ];
-        let etcd = Process::start("etcd", folder.path(), &flags(&etcd));
+        panic!("no free ports after {ATTEMPTS} attempts");
+    }
 
+    /// As `start`, on these ports; the error says which program ended and how its log does.
+    pub(crate) async fn start_on([clients, peers, port]: [u16; 3]) -> Result<(Self, Client), String> {
+        let folder = tempfile::tempdir().unwrap();
+        let program = |name: &str, flags: &[(&str, String)]| {
+            let args: Vec<String> = flags.iter().map(|(flag, value)| format!("{flag}={value}")).collect();
+            Process::start(&assets().join(name), &args, &[], folder.path())
+        };
+        let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let (clients, peers) = (format!("http://127.0.0.1:{clients}"), format!("http://127.0.0.1:{peers}"));
+        let etcd = program(
+            "etcd",
+            &[
+                ("--data-dir", at("etcd")),
+                ("--listen-client-urls", clients.clone()),
+                ("--advertise-client-urls", clients.clone()),
+                ("--listen-peer-urls", peers.clone()),
+                ("--initial-advertise-peer-urls", peers.clone()),
+                ("--initial-cluster", format!("default={peers}")),
+                ("--unsafe-no-fsync", "true".to_owned()),
+            ],
+        );
         fs::write(at("tokens.csv"), format!("{TOKEN},admin,1,\"system:masters\"\n")).unwrap();
         fs::write(at("policy.yaml"), AUDIT_POLICY).unwrap();
         let accounts = rcgen::KeyPair::generate().unwrap();
         fs::write(at("accounts.key"), accounts.serialize_pem()).unwrap();
         fs::write(at("accounts.pub"), accounts.public_key_pem()).unwrap();
-        let apiserver = [
-            ("--etcd-servers", clients),
-            ("--secure-port", port.to_string()),
-            ("--bind-address", "127.0.0.1".to_owned()),
-            ("--advertise-address", "127.0.0.1".to_owned()),
-            ("--cert-dir", at("certificates")),
-            ("--authorization-mode", "RBAC".to_owned()),
-            ("--token-auth-file", at("tokens.csv")),
-            ("--service-account-key-file", at("accounts.pub")),
-            ("--service-account-signing-key-file", at("accounts.key")),
-            ("--service-account-issuer", "https://lab.invalid".to_owned()),
-            ("--service-cluster-ip-range", "10.0.0.0/24".to_owned()),
-            ("--audit-policy-file", at("policy.yaml")),
-            ("--audit-log-path", at("audit.log")),
-            ("--audit-log-maxsize", "0".to_owned()),
-        ];
-        let apiserver = Process::start("kube-apiserver", folder.path(), &flags(&apiserver));
-        Some(Self { apiserver, etcd, port, folder: Folder(Some(folder)) })
+        let apiserver = program(
+            "kube-apiserver",
+            &[
+                ("--etcd-servers", clients),
+                ("--secure-port", port.to_string()),
+                ("--bind-address", "127.0.0.1".to_owned()),
+                ("--advertise-address", "127.0.0.1".to_owned()),
+                ("--cert-dir", at("certificates")),
+                ("--authorization-mode", "RBAC".to_owned()),
+                ("--token-auth-file", at("tokens.csv")),
+                ("--service-account-key-file", at("accounts.pub")),
+                ("--service-account-signing-key-file", at("accounts.key")),
+                ("--service-account-issuer", "https://lab.invalid".to_owned()),
+                ("--service-cluster-ip-range", "10.0.0.0/24".to_owned()),
+                ("--audit-policy-file", at("policy.yaml")),
+                ("--audit-log-path", at("audit.log")),
+                ("--audit-log-maxsize", "0".to_owned()),
+            ],
+        );
+        let mut cluster = Self { processes: vec![apiserver, etcd], port, folder: Folder(Some(folder)) };
+        let client = cluster.ready().await?;
+        Ok((cluster, client))
     }
 
-    /// A client of an administrator, once the API server is ready.
-    pub(crate) async fn ready(&mut self) -> Client {
+    async fn ready(&mut self) -> Result<Client, String> {
         let mut config = Config::new(format!("https://127.0.0.1:{}", self.port).parse().unwrap());
         config.accept_invalid_certs = true;
         config.auth_info.token = Some(TOKEN.to_owned().into());
+        // No answer takes longer; without etcd some never come.
+        config.read_timeout = Some(Duration::from_secs(60));
         let client = Client::try_from(config).unwrap();
         for _ in 0..PATIENCE.as_millis() / 100 {
             let ready = http::Request::get("/readyz").body(Vec::new()).unwrap();
             if client.request_text(ready).await.is_ok() {
-                return client;
+                return Ok(client);
             }
-            self.etcd.assert_running();
-            self.apiserver.assert_running();
+            if let Some(why) = self.obituary() {
+                return Err(why);
+            }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        panic!("the API server is not ready after {PATIENCE:?}; its log is {}", self.apiserver.log.display());
+        Err(format!("the API server is not ready after {PATIENCE:?}"))
+    }
+
+    /// Adds the controllers that this test needs, such as `clusterrole-aggregation-controller`.
+    pub(crate) fn add_controllers(&mut self, names: &str) {
+        let args = [
+            format!("--kubeconfig={}", self.kubeconfig(TOKEN).display()),
+            format!("--controllers={names}"),
+            "--leader-elect=false".to_owned(),
+            // It serves nothing.
+            "--secure-port=0".to_owned(),
+        ];
+        let program = assets().join("kube-controller-manager");
+        self.processes.insert(0, Process::start(&program, &args, &[], self.folder()));
+    }
+
+    /// What has ended although nobody ended it; `None` when all runs.
+    pub(crate) fn obituary(&mut self) -> Option<String> {
+        self.processes.iter_mut().find_map(Process::obituary)
     }
 
     pub(crate) fn audit_log(&self) -> PathBuf {
@@ -180,6 +188,13 @@ impl Cluster {
     }
 }
 
-fn flags(pairs: &[(&str, String)]) -> Vec<String> {
-    pairs.iter().map(|(flag, value)| format!("{flag}={value}")).collect()
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        // Else the reader of a failed test would look for the fault in the test.
+        if std::thread::panicking()
+            && let Some(why) = self.obituary()
+        {
+            println!("{why}");
+        }
+    }
 }

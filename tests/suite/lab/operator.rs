@@ -1,10 +1,8 @@
-//! The demo operator on a real API server: under its shipped role, recorded; then under the role that rolecall writes
-//! from that record. `UPDATE=1 cargo test` makes the record the demo's audit log.
+//! The demo operator (`examples/notebook-operator.rs`) in the lab: its objects, its process, what the log says of it.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use flate2::Compression;
@@ -12,24 +10,24 @@ use flate2::GzBuilder;
 use k8s_openapi::api::authentication::v1::TokenRequest;
 use k8s_openapi::api::core::v1::ServiceAccount;
 use kube::Client;
-use kube::api::{Api, DynamicObject, Patch, PatchParams, PostParams};
+use kube::api::{Api, DynamicObject, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use rolecall::analysis::{Assessment, Options};
 use rolecall::rewrite::role_yaml;
 use serde_json::{Value, json};
 
 use super::cluster::Cluster;
-use super::on_a_cluster;
+use super::process::Process;
 use crate::common::{assess, load, text};
 
 /// Twentieths of a second that anything may take; a busy machine is slow.
-const PATIENCE: usize = 1_200;
+pub(super) const PATIENCE: usize = 1_200;
 
 const DEMO: &str = "fixtures/demo";
 const SUBJECT: &str = "notebook-system/notebook-operator";
 const USER: &str = "system:serviceaccount:notebook-system:notebook-operator";
 
-fn api(client: &Client, object: &Value) -> Api<DynamicObject> {
+pub(super) fn api(client: &Client, object: &Value) -> Api<DynamicObject> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();
     let version = text(&object["apiVersion"]);
     let (group, version) = version.split_once('/').unwrap_or(("", &version));
@@ -40,7 +38,7 @@ fn api(client: &Client, object: &Value) -> Api<DynamicObject> {
     }
 }
 
-async fn create(client: &Client, object: &Value) {
+pub(super) async fn create(client: &Client, object: &Value) {
     let parsed = serde_json::from_value(object.clone()).unwrap();
     // A resource definition is served a moment after it was made.
     for _ in 0..100 {
@@ -53,23 +51,24 @@ async fn create(client: &Client, object: &Value) {
     panic!("not served: {object}");
 }
 
-fn documents(yaml: &str) -> Vec<Value> {
+pub(super) fn documents(yaml: &str) -> Vec<Value> {
     serde_saphyr::from_multiple(yaml).unwrap()
 }
 
-fn notebook(namespace: &str, name: &str, public: bool) -> Value {
+pub(super) fn notebook(namespace: &str, name: &str) -> Value {
     json!({
         "apiVersion": "demo.example.com/v1", "kind": "Notebook", "metadata": {"name": name, "namespace": namespace},
-        "spec": {"image": "", "replicas": 1, "public": public},
+        "spec": {"image": "", "replicas": 1},
     })
 }
 
 /// The operator as a process under its account.
-struct Operator(Child);
+pub(super) struct Operator(#[expect(dead_code, reason = "ends it when dropped")] Process);
 
 impl Operator {
-    /// `None` when the example was not built (`cargo test --test suite` builds no examples).
-    async fn start(cluster: &Cluster, client: &Client) -> Option<Self> {
+    /// Starts it with switches such as `--upgrade`; `None` when the example was not built (`cargo test --test suite`
+    /// builds no examples).
+    pub(super) async fn start(cluster: &Cluster, client: &Client, switches: &[&str]) -> Option<Self> {
         let program = std::env::current_exe().unwrap().parent()?.parent()?.join("examples/notebook-operator");
         if !program.exists() {
             println!("skipped: {} is not built (cargo build --examples)", program.display());
@@ -79,22 +78,62 @@ impl Operator {
         let asked = TokenRequest { spec: Default::default(), ..Default::default() };
         let token = accounts.create_token_request("notebook-operator", &PostParams::default(), &asked).await.unwrap();
         let kubeconfig = cluster.kubeconfig(&token.status.unwrap().token.unwrap());
-        let log = fs::File::create(cluster.folder().join("operator.log")).unwrap();
-        let child =
-            Command::new(program).env("KUBECONFIG", kubeconfig).stdout(Stdio::null()).stderr(log).spawn().unwrap();
-        Some(Self(child))
+        let switches: Vec<String> = switches.iter().map(|&switch| switch.to_owned()).collect();
+        let env = [("KUBECONFIG", kubeconfig.to_str().unwrap())];
+        Some(Self(Process::start(&program, &switches, &env, cluster.folder())))
     }
 }
 
-impl Drop for Operator {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+/// The operator's objects and two namespaces to work in. There is no node to run it: the test runs the program itself.
+pub(super) async fn install(client: &Client) {
+    for file in ["operator.yaml", "crd.yaml"] {
+        for object in documents(&fs::read_to_string(format!("{DEMO}/{file}")).unwrap()) {
+            if object["kind"] != "Deployment" {
+                create(client, &object).await;
+            }
+        }
     }
+    for name in ["team-a", "team-b"] {
+        create(client, &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).await;
+    }
+}
+
+/// Takes the shipped bindings away, and gives the account what rolecall has written and what it hands out itself
+/// (`get configmaps`): the API server checks that inside other calls, and the log does not show it.
+pub(super) async fn replace_shipped_role(client: &Client, written: &str, with_handed_out: bool) {
+    for (kind, name) in [("ClusterRoleBinding", "notebook-operator"), ("RoleBinding", "notebook-operator-leader")] {
+        let mut binding =
+            json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name}});
+        if kind == "RoleBinding" {
+            binding["metadata"]["namespace"] = "notebook-system".into();
+        }
+        delete(client, &binding).await;
+    }
+    for object in documents(written) {
+        create(client, &object).await;
+    }
+    if with_handed_out {
+        hand_out(client).await;
+    }
+}
+
+/// Lets the operator hold what it hands out.
+pub(super) async fn hand_out(client: &Client) {
+    let handed_out = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "handed-out"},
+        "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}],
+    });
+    let bound = json!({
+        "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "handed-out"},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "handed-out"},
+        "subjects": [{"kind": "ServiceAccount", "name": "notebook-operator", "namespace": "notebook-system"}],
+    });
+    create(client, &handed_out).await;
+    create(client, &bound).await;
 }
 
 /// Waits until the condition holds of the object; `None` is an object that is not there.
-async fn until(client: &Client, object: &Value, holds: impl Fn(Option<&Value>) -> bool) -> bool {
+pub(super) async fn until(client: &Client, object: &Value, holds: impl Fn(Option<&Value>) -> bool) -> bool {
     let name = object["metadata"]["name"].as_str().unwrap();
     for _ in 0..PATIENCE {
         let found = api(client, object).get_opt(name).await.unwrap();
@@ -106,31 +145,38 @@ async fn until(client: &Client, object: &Value, holds: impl Fn(Option<&Value>) -
     false
 }
 
-async fn ready(client: &Client, notebook: &Value) -> bool {
+pub(super) async fn ready(client: &Client, notebook: &Value) -> bool {
     until(client, notebook, |found| found.is_some_and(|found| found["status"]["phase"] == "Ready")).await
 }
 
-async fn delete(client: &Client, object: &Value) {
+pub(super) async fn delete(client: &Client, object: &Value) {
     api(client, object).delete(object["metadata"]["name"].as_str().unwrap(), &Default::default()).await.unwrap();
 }
 
 /// Lines of the audit log that are the operator's, from a line on, and how many lines there are.
-fn own_events(log: &Path, from: usize) -> (Vec<String>, usize) {
+pub(super) fn own_events(log: &Path, from: usize) -> (Vec<String>, usize) {
     let whole = fs::read_to_string(log).unwrap();
     let own = whole.lines().skip(from).filter(|line| line.contains(&format!("\"username\":\"{USER}\"")));
     (own.map(str::to_owned).collect(), whole.lines().count())
 }
 
-/// A log of these lines as a file, and what rolecall makes of it.
-fn judged(folder: &Path, name: &str, lines: &[String]) -> (PathBuf, Assessment) {
+/// These lines as a file.
+pub(super) fn log_of(folder: &Path, name: &str, lines: &[String]) -> PathBuf {
     let path = folder.join(name);
     fs::write(&path, lines.join("\n") + "\n").unwrap();
-    let assessment = assess(&load(&[DEMO.to_owned()], &[text(&path)]), SUBJECT, Options::default());
-    (path, assessment)
+    path
+}
+
+/// What rolecall makes of the demo and these logs, and the role that it writes.
+pub(super) fn judged(logs: &[&Path]) -> (Assessment, String) {
+    let logs: Vec<String> = logs.iter().map(|log| text(log)).collect();
+    let assessment = assess(&load(&[DEMO.to_owned()], &logs), SUBJECT, Options::default());
+    let written = role_yaml::render(&assessment, assessment.minimal.as_ref().unwrap());
+    (assessment, written)
 }
 
 /// `verb resource` of the denied calls, each once.
-fn denied(lines: &[String]) -> Vec<String> {
+pub(super) fn denied(lines: &[String]) -> Vec<String> {
     let mut denied: Vec<String> = lines
         .iter()
         .map(|line| serde_json::from_str::<Value>(line).unwrap())
@@ -144,100 +190,10 @@ fn denied(lines: &[String]) -> Vec<String> {
     denied
 }
 
-#[test]
-fn the_demo_operator_works_under_the_role_written_from_its_log() {
-    on_a_cluster(async |cluster, client| {
-        for file in ["operator.yaml", "crd.yaml"] {
-            for object in documents(&fs::read_to_string(format!("{DEMO}/{file}")).unwrap()) {
-                // There is no node to run it: the test runs the program itself.
-                if object["kind"] != "Deployment" {
-                    create(&client, &object).await;
-                }
-            }
-        }
-        for name in ["team-a", "team-b"] {
-            create(&client, &json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})).await;
-        }
-
-        // Under the shipped role: three notebooks, one changed, one deleted.
-        let Some(operator) = Operator::start(cluster, &client).await else { return };
-        let [alice, bob, carol] = [("team-a", "alice", false), ("team-a", "bob", true), ("team-b", "carol", false)]
-            .map(|(namespace, name, public)| notebook(namespace, name, public));
-        for notebook in [&alice, &bob, &carol] {
-            create(&client, notebook).await;
-            assert!(ready(&client, notebook).await, "{notebook}");
-        }
-        let more = Patch::Merge(json!({"spec": {"replicas": 2}}));
-        api(&client, &alice).patch("alice", &PatchParams::default(), &more).await.unwrap();
-        let deployment = json!({"apiVersion": "apps/v1", "kind": "Deployment", "metadata": alice["metadata"]});
-        assert!(until(&client, &deployment, |found| found.is_some_and(|found| found["spec"]["replicas"] == 2)).await);
-        delete(&client, &bob).await;
-        assert!(until(&client, &bob, |found| found.is_none()).await, "bob is still there");
-        drop(operator);
-        let (shipped, seen) = own_events(&cluster.audit_log(), 0);
-        assert_eq!(denied(&shipped), ["create ingresses"]);
-        let (log, assessment) = judged(cluster.folder(), "shipped.log", &shipped);
-        keep_as_demo(&log);
-
-        // Under the written role alone.
-        for (kind, name) in [("ClusterRoleBinding", "notebook-operator"), ("RoleBinding", "notebook-operator-leader")] {
-            let mut binding =
-                json!({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "metadata": {"name": name}});
-            if kind == "RoleBinding" {
-                binding["metadata"]["namespace"] = "notebook-system".into();
-            }
-            delete(&client, &binding).await;
-        }
-        for object in documents(&role_yaml::render(&assessment, assessment.minimal.as_ref().unwrap())) {
-            create(&client, &object).await;
-        }
-        let operator = Operator::start(cluster, &client).await.unwrap();
-        let dave = notebook("team-b", "dave", false);
-        create(&client, &dave).await;
-        // It hands out `get configmaps`, which it never uses itself: the escalation check leaves no event that says so.
-        for _ in 0..PATIENCE {
-            if !denied(&own_events(&cluster.audit_log(), seen).0).is_empty() {
-                break;
-            }
-            tokio::time::sleep(Duration::from_millis(50)).await;
-        }
-        assert!(until(&client, &dave, |found| found.is_some_and(|found| found["status"].is_null())).await);
-        drop(operator);
-        let (written, seen) = own_events(&cluster.audit_log(), seen);
-        assert_eq!(denied(&written), ["patch roles"]);
-        assert!(assessment.notes.iter().any(|note| note.contains("it must hold every rule that it hands out")));
-
-        // With what it hands out.
-        let handed_out = json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole", "metadata": {"name": "handed-out"},
-            "rules": [{"apiGroups": [""], "resources": ["configmaps"], "verbs": ["get"]}],
-        });
-        let bound = json!({
-            "apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRoleBinding", "metadata": {"name": "handed-out"},
-            "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "ClusterRole", "name": "handed-out"},
-            "subjects": [{"kind": "ServiceAccount", "name": "notebook-operator", "namespace": "notebook-system"}],
-        });
-        create(&client, &handed_out).await;
-        create(&client, &bound).await;
-        let operator = Operator::start(cluster, &client).await.unwrap();
-        assert!(ready(&client, &dave).await, "dave does not get ready with what is handed out");
-        delete(&client, &dave).await;
-        assert!(until(&client, &dave, |found| found.is_none()).await);
-        drop(operator);
-        let (complete, _) = own_events(&cluster.audit_log(), seen);
-        assert_eq!(denied(&complete), Vec::<String>::new());
-        println!(
-            "{} calls under the shipped role, {} under the written one and what it hands out: 0 denied",
-            shipped.len(),
-            complete.len()
-        );
-    });
-}
-
-/// With `UPDATE=1` the record becomes the demo's log.
-fn keep_as_demo(log: &Path) {
+/// With `UPDATE=1` the record becomes a log of the demo.
+pub(super) fn keep(log: &Path, name: &str) {
     if std::env::var_os("UPDATE").is_some() {
-        let packed = fs::File::create(format!("{DEMO}/audit.log.gz")).unwrap();
+        let packed = fs::File::create(format!("{DEMO}/{name}")).unwrap();
         let mut packed = GzBuilder::new().mtime(0).write(packed, Compression::best());
         packed.write_all(&fs::read(log).unwrap()).unwrap();
         packed.finish().unwrap();

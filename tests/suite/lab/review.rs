@@ -10,7 +10,7 @@ use k8s_openapi::api::core::v1::Namespace;
 use kube::api::{Api, DynamicObject, PostParams};
 use kube::core::{ApiResource, GroupVersionKind};
 use proptest::strategy::{Strategy, ValueTree};
-use rolecall::api::{DEFAULT_MINOR, builtin};
+use rolecall::api::builtin;
 use rolecall::audit::{Collector, Decision};
 use rolecall::graph::SubjectKey;
 use rolecall::manifest::PolicyRule;
@@ -18,6 +18,7 @@ use rolecall::rbac::{Request, Rule, Scope};
 use serde_json::{Value, json};
 
 use super::on_a_cluster;
+use crate::common::PINNED_MINOR;
 use crate::judge::authorize::{allows, held, package};
 use crate::judge::generate::{Dice, NAMESPACES, policy};
 use crate::judge::runner;
@@ -74,9 +75,9 @@ pub(super) async fn create(client: &kube::Client, object: &Value, dry_run: bool)
 fn defaults(subject: &SubjectKey) -> Vec<(Scope, Rule)> {
     let groups = subject.groups();
     let mut held = Vec::new();
-    for binding in builtin::default_bindings(DEFAULT_MINOR) {
+    for binding in builtin::default_bindings(PINNED_MINOR) {
         if binding.subjects.iter().any(|holder| holder.kind == "Group" && groups.contains(&holder.name)) {
-            let rules = builtin::cluster_role(DEFAULT_MINOR, &binding.role_name).unwrap_or_default();
+            let rules = builtin::cluster_role(PINNED_MINOR, &binding.role_name).unwrap().rules.clone();
             let scope = binding.namespace.clone().map_or(Scope::Cluster, Scope::Namespace);
             held.extend(rules.into_iter().map(|rule| (scope.clone(), rule)));
         }
