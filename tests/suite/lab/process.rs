@@ -45,7 +45,9 @@ impl Process {
     pub(super) fn obituary(&mut self) -> Option<String> {
         let status = self.keeper.try_wait().unwrap()?;
         let log = fs::read_to_string(&self.log).unwrap_or_default();
-        let tail: Vec<&str> = log.lines().rev().take(20).collect();
+        // Not the stack of a Go program: why it ended stands before it.
+        let told = log.split("\ngoroutine ").next().unwrap_or_default();
+        let tail: Vec<&str> = told.lines().rev().take(20).collect();
         let tail = tail.into_iter().rev().collect::<Vec<_>>().join("\n");
         Some(format!("{} ended with {}; the end of its log:\n{tail}", self.name, ending(status)))
     }
