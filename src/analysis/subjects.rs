@@ -2,6 +2,7 @@
 
 use super::{Context, Place, SubjectId};
 use crate::graph::{RoleKnown, RoleNode, SubjectKey};
+use crate::manifest::InstallMode;
 use crate::manifest::package::{NamespaceFrom, PLACEHOLDER_NAMESPACE};
 use crate::source::{Span, Spanned};
 
@@ -55,6 +56,19 @@ pub(super) fn select(cx: &Context<'_>) -> Vec<Selection> {
 impl Selection {
     fn of(cx: &Context<'_>, key: SubjectKey) -> Self {
         let mut notes = Vec::new();
+        match cx.package.install_mode {
+            Some(InstallMode::AllNamespaces) => notes.push(
+                "judged as the Operator Lifecycle Manager installs it for all namespaces: its `permissions` hold in the \
+                 whole cluster (--install-mode)"
+                    .to_owned(),
+            ),
+            Some(_) => notes.push(
+                "judged as the Operator Lifecycle Manager installs it for its own namespace: its `permissions` hold \
+                 there (--install-mode)"
+                    .to_owned(),
+            ),
+            None => {}
+        }
         if key.namespace() == Some(cx.package.namespace.as_str()) {
             match cx.package.namespace_from {
                 NamespaceFrom::Log => notes.push(format!(

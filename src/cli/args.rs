@@ -6,6 +6,7 @@ use clap::ValueEnum;
 
 use crate::analysis::{Names, Namespaces};
 use crate::finding::Severity;
+use crate::manifest::InstallMode;
 
 /// Where input comes from.
 #[derive(Debug, clap::Args)]
@@ -19,6 +20,9 @@ pub(super) struct InputArgs {
     /// Namespace of objects that name none
     #[arg(short, long, value_name = "NAMESPACE")]
     pub(super) namespace: Option<String>,
+    /// How the Operator Lifecycle Manager installs bundles, when not as widely as they support
+    #[arg(long, value_enum, value_name = "MODE")]
+    pub(super) install_mode: Option<InstallModeArg>,
     /// Kubernetes minor to judge against
     #[arg(long, value_name = "MINOR", default_value = crate::api::DEFAULT_MINOR)]
     pub(super) kube_version: String,
@@ -28,6 +32,26 @@ pub(super) struct InputArgs {
     /// No progress bar
     #[arg(long)]
     pub(super) no_progress: bool,
+}
+
+/// Values of `--install-mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum InstallModeArg {
+    /// It watches its own namespace
+    #[value(name = "OwnNamespace")]
+    Own,
+    /// It watches all namespaces: `permissions` hold in the whole cluster
+    #[value(name = "AllNamespaces")]
+    All,
+}
+
+impl From<InstallModeArg> for InstallMode {
+    fn from(arg: InstallModeArg) -> Self {
+        match arg {
+            InstallModeArg::Own => Self::OwnNamespace,
+            InstallModeArg::All => Self::AllNamespaces,
+        }
+    }
 }
 
 /// How the minimal role is cut.

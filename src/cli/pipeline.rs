@@ -15,7 +15,7 @@ use crate::audit::Usage;
 use crate::finding::{Finding, Severity};
 use crate::graph::{Graph, SubjectKey};
 use crate::input;
-use crate::manifest::{self, Facts, Package};
+use crate::manifest::{self, Facts, InstallMode, Package};
 use crate::report::{FileInput, FileState, Inputs, Report, Summary, Tool};
 use crate::source::{DiagnosticKind, SourceMap};
 
@@ -28,6 +28,8 @@ pub struct Request {
     pub audit: Vec<String>,
     /// Namespace of objects that name none.
     pub namespace: Option<String>,
+    /// How OLM installs bundles; `None`: as widely as they support.
+    pub install_mode: Option<InstallMode>,
     /// Kubernetes minor, such as `1.36`.
     pub kube_version: String,
 }
@@ -40,6 +42,7 @@ impl Request {
             paths: relative(paths),
             audit: relative(&args.audit),
             namespace: args.namespace.clone(),
+            install_mode: args.install_mode.map(InstallMode::from),
             kube_version: args.kube_version.clone(),
         }
     }
@@ -120,6 +123,7 @@ impl Loaded {
         let users: BTreeSet<&str> =
             usage.iter().flat_map(|usage| &usage.calls).map(|call| call.user.as_str()).collect();
         for package in &mut packages {
+            package.choose_install_mode(request.install_mode);
             package.choose_namespace(request.namespace.as_deref(), &users);
         }
         if packages.is_empty() && usage.is_some() {

@@ -20,6 +20,8 @@ pub struct Facts {
     pub crds: Vec<Crd>,
     /// Everything that runs pods.
     pub workloads: Vec<Workload>,
+    /// How the Operator Lifecycle Manager may install what ClusterServiceVersions hold.
+    pub olm_installs: Vec<OlmInstall>,
     /// Every object of any kind, these included, for names that the package itself ships.
     pub objects: Vec<Object>,
 }
@@ -75,6 +77,9 @@ pub struct Role {
     pub aggregation: Option<Vec<LabelSelector>>,
     /// `rules`.
     pub rules: Vec<PolicyRule>,
+    /// It stands in `permissions` of a ClusterServiceVersion: a Role in the namespaces that the operator watches, or
+    /// a ClusterRole when those are all (see [`InstallMode`]).
+    pub olm_permissions: bool,
     /// The whole object.
     pub span: Span,
 }
@@ -134,6 +139,8 @@ pub struct Binding {
     pub role_name: Spanned<String>,
     /// `subjects`.
     pub subjects: Vec<Subject>,
+    /// It binds a role of `permissions` in a ClusterServiceVersion.
+    pub olm_permissions: bool,
     /// The whole object.
     pub span: Span,
 }
@@ -210,4 +217,29 @@ pub struct Workload {
     pub mentions: BTreeSet<String>,
     /// The whole object.
     pub span: Span,
+}
+
+/// Which namespaces an operator watches (operator-framework/api, `pkg/operators/v1alpha1`, `InstallModeType`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum InstallMode {
+    /// Its own.
+    OwnNamespace,
+    /// One other.
+    SingleNamespace,
+    /// Several.
+    MultiNamespace,
+    /// All: OLM then copies the Roles of `permissions` to ClusterRoles, and their bindings
+    /// (operator-lifecycle-manager, `pkg/controller/operators/olm/operatorgroup.go`, `ensureSingletonRBAC`).
+    AllNamespaces,
+}
+
+/// What a ClusterServiceVersion says of its installation.
+#[derive(Debug, Clone)]
+pub struct OlmInstall {
+    /// `metadata.name` of the ClusterServiceVersion.
+    pub name: Spanned<String>,
+    /// The modes of `spec.installModes` that it supports.
+    pub supported: BTreeSet<InstallMode>,
+    /// The annotation `operatorframework.io/suggested-namespace`.
+    pub suggested_namespace: Option<String>,
 }

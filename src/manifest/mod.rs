@@ -4,6 +4,7 @@
 mod crd;
 mod facts;
 mod fields;
+mod olm;
 pub mod package;
 mod rbac;
 #[cfg(test)]
@@ -197,6 +198,7 @@ impl Reader<'_> {
                 });
                 Known::Read
             }
+            "ClusterServiceVersion" if group == "operators.coreos.com" => olm::read(fields, metadata, facts),
             "CustomResourceDefinition" if group == "apiextensions.k8s.io" => crd::read(fields, metadata, facts),
             _ => workload::read(kind, group, fields, metadata, facts),
         }
@@ -218,7 +220,8 @@ enum Known {
 fn list_of(kind: &str, group: &str) -> Option<&'static str> {
     match kind {
         "List" => Some("items"),
-        "RoleList"
+        "ClusterServiceVersionList"
+        | "RoleList"
         | "ClusterRoleList"
         | "RoleBindingList"
         | "ClusterRoleBindingList"

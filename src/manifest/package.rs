@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Facts;
+use super::{BindingKind, Facts, InstallMode, RoleKind};
 
 /// The namespace of objects that name none, when the package does not tell either.
 pub const PLACEHOLDER_NAMESPACE: &str = "default-of-package";
@@ -19,6 +19,8 @@ pub struct Package {
     pub namespace: String,
     /// How that namespace was chosen.
     pub namespace_from: NamespaceFrom,
+    /// How the Operator Lifecycle Manager installs it; `None` without a ClusterServiceVersion.
+    pub install_mode: Option<InstallMode>,
     /// It holds a kustomization that was not built, so names may still change.
     pub kustomized: bool,
 }
@@ -109,6 +111,7 @@ impl Facts {
         self.namespaces.extend(other.namespaces);
         self.crds.extend(other.crds);
         self.workloads.extend(other.workloads);
+        self.olm_installs.extend(other.olm_installs);
         self.objects.extend(other.objects);
     }
 }
@@ -130,6 +133,30 @@ impl Package {
         self.namespace_from = from;
     }
 
+    /// Installs what ClusterServiceVersions hold as OLM would: for all namespaces where one of them supports that,
+    /// unless `flag` says otherwise; else `permissions` hold in the operator's namespace.
+    ///
+    /// OLM also lets the operator read namespaces when it watches all; nobody can leave that out of a bundle, so it is
+    /// no grant of it.
+    pub fn choose_install_mode(&mut self, flag: Option<InstallMode>) {
+        let installs = &self.facts.olm_installs;
+        if installs.is_empty() {
+            return;
+        }
+        let all = installs.iter().any(|install| install.supported.contains(&InstallMode::AllNamespaces));
+        let mode = flag.unwrap_or(if all { InstallMode::AllNamespaces } else { InstallMode::OwnNamespace });
+        self.install_mode = Some(mode);
+        if mode != InstallMode::AllNamespaces {
+            return;
+        }
+        for role in self.facts.roles.iter_mut().filter(|role| role.olm_permissions) {
+            role.kind = RoleKind::ClusterRole;
+        }
+        for binding in self.facts.bindings.iter_mut().filter(|binding| binding.olm_permissions) {
+            (binding.kind, binding.role_kind) = (BindingKind::ClusterRoleBinding, RoleKind::ClusterRole);
+        }
+    }
+
     /// The namespace an object is in.
     pub fn resolve<'a>(&'a self, namespace: Option<&'a crate::source::Spanned<String>>) -> &'a str {
         namespace.map_or(self.namespace.as_str(), |namespace| namespace.as_str())
@@ -144,10 +171,12 @@ impl Package {
         let subjects = facts.bindings.iter().flat_map(|binding| &binding.subjects);
         let objects = objects.chain(subjects.filter_map(|subject| subject.namespace.as_ref()));
         let named: BTreeSet<String> = objects.map(|namespace| namespace.value.clone()).collect();
-        if named.is_empty() {
-            return facts.namespaces.iter().map(|namespace| namespace.name.value.clone()).collect();
+        if !named.is_empty() {
+            return named;
         }
-        named
+        let shipped = facts.namespaces.iter().map(|namespace| namespace.name.value.clone());
+        let suggested = facts.olm_installs.iter().filter_map(|install| install.suggested_namespace.clone());
+        shipped.chain(suggested).collect()
     }
 
     /// Namespaces in which the log shows accounts that this package names without a namespace.

@@ -22,12 +22,13 @@ pub(super) fn role(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, fact
         labels: metadata.labels,
         aggregation,
         rules,
+        olm_permissions: false,
         span: fields.span(),
     });
     Known::Read
 }
 
-fn policy_rule<'a>(fields: &mut Fields<'a>, rule: Node<'a>) -> PolicyRule {
+pub(super) fn policy_rule<'a>(fields: &mut Fields<'a>, rule: Node<'a>) -> PolicyRule {
     fields.within(rule, |rule| PolicyRule {
         span: rule.span(),
         verbs: rule.texts("verbs"),
@@ -83,6 +84,7 @@ pub(super) fn binding(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, f
         role_kind,
         role_name,
         subjects,
+        olm_permissions: false,
         span: fields.span(),
     });
     Known::Read

@@ -1,3 +1,5 @@
+mod olm;
+
 use super::*;
 
 fn read_text(text: &str) -> (SourceMap, Reading) {

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use super::fields::{Allowance, Fields, Metadata};
 use super::{Facts, Known, Workload};
+use crate::source::Spanned;
 use crate::source::yaml::Node;
 
 /// Words remembered of one workload; more would be data, not names.
@@ -12,6 +13,19 @@ const MAX_MENTIONS: usize = 4_096;
 pub(super) fn read(kind: &str, group: &str, fields: &mut Fields<'_>, metadata: Metadata, facts: &mut Facts) -> Known {
     let Some(pod_spec) = pod_spec(kind, group, fields.node()) else { return Known::Ignored };
     let Some(name) = metadata.name else { return Known::Patch };
+    add(kind, metadata.namespace, name, fields, pod_spec, facts);
+    Known::Read
+}
+
+/// Adds a workload of which `fields` is the whole object.
+pub(super) fn add<'a>(
+    kind: &str,
+    namespace: Option<Spanned<String>>,
+    name: Spanned<String>,
+    fields: &mut Fields<'a>,
+    pod_spec: Node<'a>,
+    facts: &mut Facts,
+) {
     let span = fields.span();
     let service_account = fields.within(pod_spec, |pod| {
         let old = pod.text("serviceAccount");
@@ -19,13 +33,12 @@ pub(super) fn read(kind: &str, group: &str, fields: &mut Fields<'_>, metadata: M
     });
     facts.workloads.push(Workload {
         kind: kind.to_owned(),
-        namespace: metadata.namespace,
+        namespace,
         name,
         service_account,
         mentions: mentions(pod_spec, fields.allowance),
         span,
     });
-    Known::Read
 }
 
 /// The pod spec of the workload kinds, and of any object that holds a pod template where Deployments do.

@@ -35,6 +35,7 @@ pub fn load(paths: &[String], audit: &[String]) -> Loaded {
         paths: paths.to_vec(),
         audit: audit.to_vec(),
         namespace: None,
+        install_mode: None,
         kube_version: PINNED_MINOR.to_owned(),
     };
     Loaded::read(&request, &mut |_| {}).unwrap()

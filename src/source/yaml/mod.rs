@@ -85,7 +85,7 @@ impl Tree {
 }
 
 impl<'a> Node<'a> {
-    /// Where it stands. A quoted scalar is what stands between the quotes.
+    /// Where it stands. A quoted scalar is what stands between the quotes; an empty one is the quotes.
     pub fn span(self) -> Span {
         self.data.span
     }

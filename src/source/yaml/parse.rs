@@ -116,7 +116,7 @@ impl<'t> Builder<'t> {
         None
     }
 
-    /// The scalar without its quotes, where the source really has them there.
+    /// The scalar without its quotes (of an empty one they are all there is to point at), where the source really has them there.
     fn inside_quotes(&self, style: ScalarStyle, start: usize, end: usize) -> (usize, usize) {
         let quote = match style {
             ScalarStyle::SingleQuoted => '\'',
@@ -124,7 +124,7 @@ impl<'t> Builder<'t> {
             _ => return (start, end),
         };
         let token = self.text.get(start..end).unwrap_or_default();
-        let quoted = token.len() >= 2 && token.starts_with(quote) && token.ends_with(quote);
+        let quoted = token.len() > 2 && token.starts_with(quote) && token.ends_with(quote);
         if quoted { (start + 1, end - 1) } else { (start, end) }
     }
 

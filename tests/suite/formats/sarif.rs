@@ -150,6 +150,7 @@ fn check_region(result: &Value, lines: &mut Lines, name: &str) -> String {
     let said = |what: &str| [permission, message].iter().chain(&steps).any(|text| text.contains(what));
     let fits = match of {
         "verb" => token == "*" || permission.split([' ', ',', ';']).any(|word| word == token),
+        "group" if token.is_empty() => text.len() == 2,
         "resource" | "group" | "name" => !token.is_empty() && (token.contains('*') || said(token)),
         "entry" => {
             let keys =
