@@ -17,6 +17,12 @@ pub(super) struct InputArgs {
     /// Only this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable
     #[arg(long, value_name = "SUBJECT")]
     pub(super) subject: Vec<String>,
+    /// Of folders and archives only files that match, as in a .gitignore. Repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub(super) include: Vec<String>,
+    /// Not files and folders that match, as in a .gitignore. Repeatable
+    #[arg(long, value_name = "GLOB")]
+    pub(super) exclude: Vec<String>,
     /// Namespace of objects that name none
     #[arg(short, long, value_name = "NAMESPACE")]
     pub(super) namespace: Option<String>,

@@ -22,8 +22,10 @@ use crate::source::{DiagnosticKind, SourceMap};
 /// What to read.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// Manifest files and folders.
+    /// Manifest files, folders and archives, wildcards allowed.
     pub paths: Vec<String>,
+    /// Which files of folders and archives are read.
+    pub select: input::Select,
     /// Audit logs.
     pub audit: Vec<String>,
     /// Namespace of objects that name none.
@@ -40,6 +42,7 @@ impl Request {
         let relative = |paths: &[String]| paths.iter().map(|path| below(&here, path)).collect();
         Self {
             paths: relative(paths),
+            select: input::Select { include: args.include.clone(), exclude: args.exclude.clone() },
             audit: relative(&args.audit),
             namespace: args.namespace.clone(),
             install_mode: args.install_mode.map(InstallMode::from),
@@ -87,10 +90,13 @@ impl Loaded {
             [] => None,
             logs => Some(input::read_logs(logs, progress)?),
         };
-        let found = input::manifests(&request.paths)?;
+        let paths: Vec<Vec<String>> = request.paths.iter().map(|path| input::expand(path)).collect::<Result<_, _>>()?;
+        let paths = paths.concat();
+        let found = input::manifests(&paths, &request.select)?;
         let mut inputs = Inputs {
             other_files: found.other,
             files_git_ignored: found.git_ignored,
+            files_deselected: found.deselected,
             logs: request.audit.clone(),
             ..Inputs::default()
         };
@@ -119,7 +125,7 @@ impl Loaded {
         for resource in files.iter().flat_map(|(_, facts): &(String, Facts)| &facts.crds) {
             table.add_custom(&resource.resource);
         }
-        let mut packages = manifest::package::split(&request.paths, files);
+        let mut packages = manifest::package::split(&paths, files);
         let users: BTreeSet<&str> =
             usage.iter().flat_map(|usage| &usage.calls).map(|call| call.user.as_str()).collect();
         for package in &mut packages {

@@ -8,10 +8,12 @@ use std::path::{Path, PathBuf};
 use ignore::WalkBuilder;
 
 use super::Error;
+use super::archive;
+use super::select::{Chosen, Select};
 use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location, SourceId, SourceMap, Span};
 
 /// Larger manifest files are not read.
-const MAX_BYTES: u64 = 64 << 20;
+pub(super) const MAX_BYTES: u64 = 64 << 20;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -24,6 +26,8 @@ pub struct Discovered {
     pub other: BTreeMap<String, u64>,
     /// Manifest files in directories that a `.gitignore` leaves out.
     pub git_ignored: u64,
+    /// Manifest files in directories and archives that `--include` and `--exclude` leave out.
+    pub deselected: u64,
     /// Files that could not be read.
     pub diagnostics: Diagnostics,
 }
@@ -38,10 +42,11 @@ pub struct File {
 }
 
 /// Finds and reads manifest files: files as given, whatever their name; `.yaml`, `.yml` and `.json` files in
-/// directories, hidden ones too, less what a `.gitignore` leaves out; `-` is standard input. A file reached twice is
-/// read once.
-pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
+/// directories, hidden ones too, less what a `.gitignore` leaves out; `-` is standard input. An archive that is given
+/// is read as a directory. A file reached twice is read once.
+pub fn manifests(paths: &[String], select: &Select) -> Result<Discovered, Error> {
     let mut found = Discovered::default();
+    let in_archives = select.below("")?;
     // Two names that are no UTF-8 may be shown alike.
     let mut wanted: BTreeSet<(String, PathBuf)> = BTreeSet::new();
     for path in paths {
@@ -55,7 +60,8 @@ pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
             continue;
         }
         let mut here = BTreeSet::new();
-        for entry in walk(path, true) {
+        let chosen = select.below(path)?;
+        for entry in walk(path, Some(&chosen)) {
             match entry {
                 Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {}
                 Ok(entry) => found.sort_in(entry.path(), &mut here),
@@ -64,19 +70,22 @@ pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
                 Err(source) => return Err(Error::Walk { path: path.clone(), source }),
             }
         }
-        let all = walk(path, false).filter_map(Result::ok);
-        let left_out = all.filter(|entry| {
+        for entry in walk(path, None).filter_map(Result::ok) {
             let file = entry.file_type().is_some_and(|kind| !kind.is_dir());
-            file && is_manifest(entry.path()) && !here.contains(entry.path())
-        });
-        found.git_ignored += left_out.count() as u64;
+            if !file || !is_manifest(entry.path()) || here.contains(entry.path()) {
+                continue;
+            }
+            let below = entry.path().strip_prefix(path).unwrap_or(entry.path());
+            let count = if chosen.leaves_out(below) { &mut found.deselected } else { &mut found.git_ignored };
+            *count += 1;
+        }
         wanted.extend(here.into_iter().map(|path| (shown(&path), path)));
     }
     let mut seen = BTreeSet::new();
     for (shown, path) in wanted {
         let identity = fs::canonicalize(&path).unwrap_or_else(|_| PathBuf::from(&shown));
         if seen.insert(identity) {
-            found.read(shown, &path);
+            found.read(shown, &path, &in_archives);
         }
     }
     found.files.sort_by(|a, b| a.path.cmp(&b.path));
@@ -84,19 +93,24 @@ pub fn manifests(paths: &[String]) -> Result<Discovered, Error> {
 }
 
 /// Everything under a directory but git's own folder. What a machine's user ignores everywhere has no say.
-fn walk(directory: &str, respect_gitignore: bool) -> ignore::Walk {
-    WalkBuilder::new(directory)
+/// With `chosen` only what it and `.gitignore` leave.
+fn walk(directory: &str, chosen: Option<&Chosen>) -> ignore::Walk {
+    let mut builder = WalkBuilder::new(directory);
+    if let Some(chosen) = chosen {
+        builder.overrides(chosen.globs.clone());
+    }
+    builder
         .hidden(false)
         .ignore(false)
         .git_global(false)
         .git_exclude(false)
-        .git_ignore(respect_gitignore)
+        .git_ignore(chosen.is_some())
         .require_git(false)
         .filter_entry(|entry| entry.file_name() != ".git")
         .build()
 }
 
-fn is_manifest(path: &Path) -> bool {
+pub(super) fn is_manifest(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml" || extension == "json")
 }
 
@@ -105,7 +119,7 @@ impl Discovered {
         if is_manifest(path) {
             match fs::metadata(path) {
                 // A pipe or device may never end; who names one as an argument knows.
-                Ok(metadata) if !metadata.is_file() => self.unreadable(path, "not a regular file"),
+                Ok(metadata) if !metadata.is_file() => self.unreadable(shown(path), "not a regular file"),
                 // A dangling link fails when it is opened.
                 Ok(_) | Err(_) => drop(manifests.insert(path.to_owned())),
             }
@@ -115,8 +129,29 @@ impl Discovered {
         }
     }
 
-    fn read(&mut self, path: String, file: &Path) {
-        match text_of(&path, file) {
+    fn read(&mut self, path: String, file: &Path, in_archives: &Chosen) {
+        let bytes = match bytes_of(&path, file) {
+            Ok(bytes) => bytes,
+            Err(why) => return self.unreadable(path, &why),
+        };
+        let Some(unpacked) = archive::unpack(&bytes) else { return self.add(path, bytes) };
+        for (inside, bytes) in unpacked.files {
+            if in_archives.leaves_out(Path::new(&inside)) {
+                self.deselected += 1;
+            } else {
+                self.add(below(&path, &inside), bytes);
+            }
+        }
+        for (inside, why) in unpacked.lost {
+            self.lost(&below(&path, &inside), &why);
+        }
+        for (extension, count) in unpacked.other {
+            *self.other.entry(extension).or_default() += count;
+        }
+    }
+
+    fn add(&mut self, path: String, bytes: Vec<u8>) {
+        match text_of(bytes) {
             Ok(Text { text, bad }) => {
                 let source = self.sources.add(path.clone(), text);
                 if let Some(at) = bad {
@@ -127,15 +162,11 @@ impl Discovered {
                 }
                 self.files.push(File { path, source: Some(source) });
             }
-            Err(why) => {
-                self.lost(&path, &why);
-                self.files.push(File { path, source: None });
-            }
+            Err(why) => self.unreadable(path, &why),
         }
     }
 
-    fn unreadable(&mut self, path: &Path, why: &str) {
-        let path = shown(path);
+    fn unreadable(&mut self, path: String, why: &str) {
         self.lost(&path, why);
         self.files.push(File { path, source: None });
     }
@@ -153,7 +184,7 @@ struct Text {
 }
 
 #[expect(clippy::disallowed_methods, reason = "this is where files are read")]
-fn text_of(path: &str, file: &Path) -> Result<Text, String> {
+fn bytes_of(path: &str, file: &Path) -> Result<Vec<u8>, String> {
     let mut bytes = Vec::new();
     let read = if path == "-" {
         std::io::stdin().lock().take(MAX_BYTES + 1).read_to_end(&mut bytes)
@@ -161,9 +192,14 @@ fn text_of(path: &str, file: &Path) -> Result<Text, String> {
         fs::File::open(file).and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
     };
     read.map_err(|error| error.to_string())?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(format!("larger than {} MiB", MAX_BYTES >> 20));
-    }
+    if bytes.len() as u64 > MAX_BYTES { Err(too_large()) } else { Ok(bytes) }
+}
+
+pub(super) fn too_large() -> String {
+    format!("larger than {} MiB", MAX_BYTES >> 20)
+}
+
+fn text_of(bytes: Vec<u8>) -> Result<Text, String> {
     // As git tells them; a NUL further on costs its document.
     if bytes.iter().take(8_000).any(|byte| *byte == 0) {
         return Err("a binary file (it holds NUL bytes)".to_owned());
@@ -175,6 +211,11 @@ fn text_of(path: &str, file: &Path) -> Result<Text, String> {
             Text { text: String::from_utf8_lossy(error.as_bytes()).into_owned(), bad }
         }
     })
+}
+
+/// A path in an archive; of a single compressed file the file's own.
+fn below(archive: &str, inside: &str) -> String {
+    if inside.is_empty() { archive.to_owned() } else { format!("{archive}/{inside}") }
 }
 
 /// A path as people write it: `/` between its parts, no `./` before it.

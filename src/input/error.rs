@@ -32,4 +32,19 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// `--include`, `--exclude` or a path with wildcards is no glob.
+    #[error("`{glob}` is no glob")]
+    Glob {
+        /// As given.
+        glob: String,
+        /// The cause.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
+    /// A path with wildcards matches nothing.
+    #[error("nothing matches {glob}")]
+    NoMatch {
+        /// As given.
+        glob: String,
+    },
 }

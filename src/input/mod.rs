@@ -1,11 +1,14 @@
 //! Files, directories and standard input → texts and log readers: the only place that reads disk.
 
+mod archive;
 mod discover;
 mod error;
 pub mod log;
+mod select;
 #[cfg(test)]
 mod tests;
 
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
 pub use log::read_logs;
+pub use select::{Select, expand};

@@ -56,6 +56,8 @@ pub struct Inputs {
     pub other_files: BTreeMap<String, u64>,
     /// Manifest files in directories that a `.gitignore` leaves out.
     pub files_git_ignored: u64,
+    /// Manifest files that `--include` and `--exclude` leave out.
+    pub files_deselected: u64,
     /// Documents that became facts.
     pub documents_read: u64,
     /// Documents of kinds that grant nothing, by kind.

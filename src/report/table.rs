@@ -167,6 +167,9 @@ fn closing(report: &Report) -> String {
     if inputs.files_git_ignored > 0 {
         let _ = write!(text, ", {} left out by .gitignore", count(inputs.files_git_ignored, "file"));
     }
+    if inputs.files_deselected > 0 {
+        let _ = write!(text, ", {} not selected", count(inputs.files_deselected, "file"));
+    }
     if let Some(log) = report.assessments.iter().find_map(|assessment| assessment.evidence.as_ref()).map(|e| &e.log) {
         let skipped: u64 = log.skipped.iter().map(|skipped| skipped.lines).sum();
         let _ = write!(text, ", {} of audit log ({} events, {skipped} skipped)", count(log.lines, "line"), log.events);

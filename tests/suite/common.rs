@@ -33,6 +33,7 @@ pub fn text(path: &Path) -> String {
 pub fn load(paths: &[String], audit: &[String]) -> Loaded {
     let request = Request {
         paths: paths.to_vec(),
+        select: Default::default(),
         audit: audit.to_vec(),
         namespace: None,
         install_mode: None,
