@@ -23,6 +23,9 @@ pub(super) struct InputArgs {
     /// Not files and folders that match, as in a .gitignore. Repeatable
     #[arg(long, value_name = "GLOB")]
     pub(super) exclude: Vec<String>,
+    /// Render Helm charts and kustomizations first, with `helm` and `kubectl`
+    #[arg(long)]
+    pub(super) render: bool,
     /// Namespace of objects that name none
     #[arg(short, long, value_name = "NAMESPACE")]
     pub(super) namespace: Option<String>,

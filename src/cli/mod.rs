@@ -9,6 +9,7 @@ mod role;
 mod rules;
 mod scan;
 mod schema;
+mod templates;
 mod verify;
 
 use std::io;

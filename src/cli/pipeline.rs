@@ -9,6 +9,7 @@ use anyhow::{Result, bail};
 use super::Exit;
 use super::args::{InputArgs, RoleArgs};
 use super::output::Terminal;
+use super::templates::Templates;
 use crate::analysis::{self, Assessment, Context, MOST_GRANTS, Options};
 use crate::api::{MINORS, Table};
 use crate::audit::Usage;
@@ -17,7 +18,7 @@ use crate::graph::{Graph, SubjectKey};
 use crate::input;
 use crate::manifest::{self, Facts, InstallMode, Package};
 use crate::report::{FileInput, FileState, Inputs, Report, Summary, Tool};
-use crate::source::{DiagnosticKind, SourceMap};
+use crate::source::{Diagnostic, DiagnosticKind, SourceMap};
 
 /// What to read.
 #[derive(Debug, Clone)]
@@ -26,6 +27,8 @@ pub struct Request {
     pub paths: Vec<String>,
     /// Which files of folders and archives are read.
     pub select: input::Select,
+    /// Charts and kustomizations are rendered first.
+    pub render: bool,
     /// Audit logs.
     pub audit: Vec<String>,
     /// Namespace of objects that name none.
@@ -43,6 +46,7 @@ impl Request {
         Self {
             paths: relative(paths),
             select: input::Select { include: args.include.clone(), exclude: args.exclude.clone() },
+            render: args.render,
             audit: relative(&args.audit),
             namespace: args.namespace.clone(),
             install_mode: args.install_mode.map(InstallMode::from),
@@ -78,6 +82,7 @@ pub struct Loaded {
     pub usage: Option<Usage>,
     /// How the input was accounted for.
     pub inputs: Inputs,
+    pub(super) templates: Templates,
 }
 
 impl Loaded {
@@ -92,7 +97,8 @@ impl Loaded {
         };
         let paths: Vec<Vec<String>> = request.paths.iter().map(|path| input::expand(path)).collect::<Result<_, _>>()?;
         let paths = paths.concat();
-        let found = input::manifests(&paths, &request.select)?;
+        let mut found = input::manifests(&paths, &request.select)?;
+        let mut templates = Templates::find(&mut found, request.render);
         let mut inputs = Inputs {
             other_files: found.other,
             files_git_ignored: found.git_ignored,
@@ -100,6 +106,8 @@ impl Loaded {
             logs: request.audit.clone(),
             ..Inputs::default()
         };
+        let rendered = |path| FileInput { path, state: FileState::Rendered };
+        inputs.files.extend(found.replaced.into_iter().map(rendered));
         inputs.diagnostics.extend(found.diagnostics);
         let mut files = Vec::new();
         for file in found.files {
@@ -116,9 +124,20 @@ impl Loaded {
             for (kind, count) in reading.documents.ignored {
                 *inputs.documents_ignored.entry(kind).or_default() += count;
             }
+            for lost in reading.diagnostics.iter().filter(|lost| lost.kind == DiagnosticKind::Unreadable) {
+                templates.count_lost(&lost.location.path);
+            }
             inputs.diagnostics.extend(reading.diagnostics);
             files.push((file.path, reading.facts));
         }
+        inputs.files.sort_by(|a, b| a.path.cmp(&b.path));
+        let matters: BTreeSet<&str> = files
+            .iter()
+            .filter(|(_, facts): &&(String, Facts)| !facts.roles.is_empty() || !facts.workloads.is_empty())
+            .map(|(path, _)| path.as_str())
+            .collect();
+        templates.keep_relevant(|path| matters.contains(path));
+        inputs.diagnostics.extend(templates.diagnostics(&found.sources));
         if let Some(usage) = &usage {
             inputs.diagnostics.extend(usage.diagnostics.iter().cloned());
         }
@@ -143,6 +162,7 @@ impl Loaded {
             manifests_wanted: !request.paths.is_empty(),
             usage,
             inputs,
+            templates,
         })
     }
 
@@ -176,7 +196,8 @@ impl Loaded {
     }
 
     /// The report, findings below `min_severity` hidden.
-    pub fn report(&self, assessments: Vec<Assessment>, findings: Vec<Finding>, min_severity: Severity) -> Report {
+    pub fn report(&self, assessments: Vec<Assessment>, mut findings: Vec<Finding>, min_severity: Severity) -> Report {
+        self.templates.lead_back(&self.sources, &mut findings);
         let all = findings.len();
         let findings: Vec<Finding> = findings.into_iter().filter(|finding| finding.severity >= min_severity).collect();
         let mut summary = Summary { hidden: (all - findings.len()) as u64, ..Summary::default() };
@@ -203,14 +224,18 @@ impl Loaded {
 
     /// Whether anything was read and judged, and all of it; says on standard error what was not.
     pub(super) fn completeness(&self, assessments: &[Assessment], strict: bool, terminal: &Terminal) -> Exit {
-        let lost: Vec<_> = self.inputs.diagnostics.iter().filter(|d| d.kind == DiagnosticKind::Unreadable).collect();
+        self.templates.say(terminal);
+        let unreadable = |d: &&Diagnostic| d.kind == DiagnosticKind::Unreadable;
+        let lost: Vec<_> = self.inputs.diagnostics.iter().filter(unreadable).collect();
         const SHOWN: usize = 10;
-        for diagnostic in lost.iter().take(SHOWN) {
+        // What is lost of a chart was said of the chart.
+        let by_itself: Vec<_> = lost.iter().filter(|d| !self.templates.holds(&d.location.path)).collect();
+        for diagnostic in by_itself.iter().take(SHOWN) {
             let place = &diagnostic.location;
             terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));
         }
-        if lost.len() > SHOWN {
-            terminal.note(&format!("{} more unreadable parts; --output json lists them all", lost.len() - SHOWN));
+        if by_itself.len() > SHOWN {
+            terminal.note(&format!("{} more unreadable parts; --output json lists them all", by_itself.len() - SHOWN));
         }
         let no_events = self.usage.as_ref().is_some_and(|usage| usage.quality.events == 0);
         if no_events {

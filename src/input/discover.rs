@@ -22,6 +22,10 @@ pub struct Discovered {
     pub sources: SourceMap,
     /// Manifest files, sorted by path.
     pub files: Vec<File>,
+    /// Archives among the arguments.
+    pub archives: Vec<String>,
+    /// Files whose rendered form is read instead, see [`Discovered::replace`].
+    pub replaced: Vec<String>,
     /// Other files in directories, by extension (`(none)` without one).
     pub other: BTreeMap<String, u64>,
     /// Manifest files in directories that a `.gitignore` leaves out.
@@ -135,6 +139,7 @@ impl Discovered {
             Err(why) => return self.unreadable(path, &why),
         };
         let Some(unpacked) = archive::unpack(&bytes) else { return self.add(path, bytes) };
+        self.archives.push(path.clone());
         for (inside, bytes) in unpacked.files {
             if in_archives.leaves_out(Path::new(&inside)) {
                 self.deselected += 1;
@@ -164,6 +169,17 @@ impl Discovered {
             }
             Err(why) => self.unreadable(path, &why),
         }
+    }
+
+    /// Takes a rendered text in place of the files that it was made from. Their texts stay, for positions.
+    pub fn replace(&mut self, files: &BTreeSet<String>, path: String, text: String) -> SourceId {
+        let (replaced, kept): (Vec<File>, Vec<File>) =
+            std::mem::take(&mut self.files).into_iter().partition(|file| files.contains(&file.path));
+        self.files = kept;
+        self.replaced.extend(replaced.into_iter().map(|file| file.path));
+        let source = self.sources.add(path.clone(), text);
+        self.files.push(File { path, source: Some(source) });
+        source
     }
 
     fn unreadable(&mut self, path: String, why: &str) {

@@ -4,6 +4,7 @@ mod archive;
 mod discover;
 mod error;
 pub mod log;
+mod render;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -11,4 +12,5 @@ mod tests;
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
 pub use log::read_logs;
+pub use render::render;
 pub use select::{Select, expand};

@@ -217,7 +217,8 @@ fn globs_choose_among_the_files_of_folders_and_archives() {
         (select(&["config/**"], &[]), vec!["config/crd/crd.yaml", "config/role.yaml"], 0),
     ] {
         let found = manifests(std::slice::from_ref(&root), &select).unwrap();
-        let paths: Vec<&str> = found.files.iter().map(|file| &file.path[root.len() + 1..]).collect();
+        let paths: Vec<&str> =
+            found.files.iter().map(|file| file.path.strip_prefix(&format!("{root}/")).unwrap()).collect();
         assert_eq!(paths, expected, "{select:?}");
         assert_eq!(found.git_ignored, git_ignored, "{select:?}");
         assert_eq!(found.deselected, 4 - git_ignored - expected.len() as u64, "{select:?}");

@@ -7,8 +7,10 @@ mod fields;
 mod olm;
 pub mod package;
 mod rbac;
+pub mod rendered;
 #[cfg(test)]
 mod tests;
+pub mod unrendered;
 mod workload;
 
 pub use facts::*;

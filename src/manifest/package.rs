@@ -41,10 +41,11 @@ pub enum NamespaceFrom {
 
 /// Splits the facts of files into packages.
 ///
-/// A file given by itself belongs to the package `.`. A directory argument is one package, unless two or more
-/// of its top folders hold workloads of their own: then each top folder is one.
+/// A file given by itself belongs to the package `.`. A directory argument is one package, unless two or more of the
+/// charts, bundles and top folders in it hold workloads of their own: then each of them is one.
 pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> {
     let roots: Vec<(&String, Vec<&str>)> = arguments.iter().map(|argument| (argument, components(argument))).collect();
+    let units = units(files.iter().map(|(path, _)| path.as_str()));
     let mut placed = Vec::new();
     for (path, facts) in files {
         let parts = components(&path);
@@ -52,41 +53,57 @@ pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> 
             .iter()
             .filter(|(_, root)| root.len() < parts.len() && parts.starts_with(root))
             .max_by_key(|(_, root)| root.len());
-        let (root, top) = match root {
+        let (root, unit) = match root {
             Some((argument, root)) => {
-                let inside = parts.get(root.len()..).unwrap_or_default();
-                let top = if inside.len() > 1 { inside.first().map(|top| (*top).to_owned()) } else { None };
-                (Some((*argument).clone()), top)
+                // The outermost chart or bundle below the argument, else the top folder.
+                let ends = (root.len() + 1)..parts.len();
+                let mut folders = ends.filter_map(|end| Some(parts.get(..end)?.join("/")));
+                let top = folders.clone().next();
+                (Some((*argument).clone()), folders.find(|folder| units.contains(folder)).or(top))
             }
             None => (None, None),
         };
-        placed.push((root, top, path, facts));
+        placed.push((root, unit, path, facts));
     }
 
-    let mut tops_with_workloads: BTreeMap<&Option<String>, BTreeSet<&str>> = BTreeMap::new();
-    for (root, top, _, facts) in &placed {
-        if let Some(top) = top
+    let mut with_workloads: BTreeMap<&Option<String>, BTreeSet<&str>> = BTreeMap::new();
+    for (root, unit, _, facts) in &placed {
+        if let Some(unit) = unit
             && !facts.workloads.is_empty()
         {
-            tops_with_workloads.entry(root).or_default().insert(top);
+            with_workloads.entry(root).or_default().insert(unit);
         }
     }
     let splits: BTreeSet<Option<String>> =
-        tops_with_workloads.into_iter().filter(|(_, tops)| tops.len() > 1).map(|(root, _)| root.clone()).collect();
+        with_workloads.into_iter().filter(|(_, units)| units.len() > 1).map(|(root, _)| root.clone()).collect();
 
     let mut packages: BTreeMap<String, Package> = BTreeMap::new();
-    for (root, top, path, facts) in placed {
-        let name = match (&root, top) {
-            (Some(argument), Some(top)) if splits.contains(&root) => join(argument, &top),
-            (Some(argument), _) => join(argument, ""),
+    for (root, unit, path, facts) in placed {
+        let name = match (&root, unit) {
+            (Some(_), Some(unit)) if splits.contains(&root) => unit,
+            (Some(argument), _) => normal(argument),
             (None, _) => ".".to_owned(),
         };
         let package = packages.entry(name.clone()).or_insert_with(|| Package { name, ..Package::default() });
-        let file = path.rsplit('/').next().unwrap_or_default();
-        package.kustomized |= matches!(file, "kustomization.yaml" | "kustomization.yml" | "Kustomization");
+        package.kustomized |= super::unrendered::is_kustomization(&path);
         package.facts.extend(facts);
     }
     packages.into_values().collect()
+}
+
+/// Folders that hold one operator by their form: Helm charts, and bundles of the Operator Lifecycle Manager.
+fn units<'a>(paths: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
+    let folder = |path: &'a str| {
+        let mut parts = components(path);
+        let inside = match parts.as_slice() {
+            [.., "Chart.yaml"] => 1,
+            [.., "metadata", "annotations.yaml"] => 2,
+            _ => return None,
+        };
+        parts.truncate(parts.len() - inside);
+        Some(parts.join("/"))
+    };
+    paths.filter_map(folder).filter(|folder| !folder.is_empty()).collect()
 }
 
 fn components(path: &str) -> Vec<&str> {
@@ -97,8 +114,8 @@ fn components(path: &str) -> Vec<&str> {
         .collect()
 }
 
-fn join(argument: &str, top: &str) -> String {
-    let parts: Vec<&str> = components(argument).into_iter().chain((!top.is_empty()).then_some(top)).collect();
+fn normal(path: &str) -> String {
+    let parts = components(path);
     if parts.is_empty() { ".".to_owned() } else { parts.join("/") }
 }
 

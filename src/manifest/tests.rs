@@ -1,4 +1,8 @@
 mod olm;
+mod rendered;
+mod unrendered;
+
+use std::collections::BTreeSet;
 
 use super::*;
 

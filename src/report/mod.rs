@@ -92,6 +92,8 @@ pub enum FileState {
     Ignored,
     /// At least one document was lost and none became facts.
     Unreadable,
+    /// What its chart or kustomization renders to was read instead.
+    Rendered,
 }
 
 /// Counts of findings.

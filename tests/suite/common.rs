@@ -34,6 +34,7 @@ pub fn load(paths: &[String], audit: &[String]) -> Loaded {
     let request = Request {
         paths: paths.to_vec(),
         select: Default::default(),
+        render: false,
         audit: audit.to_vec(),
         namespace: None,
         install_mode: None,

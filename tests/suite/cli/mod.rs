@@ -5,6 +5,7 @@ pub(crate) mod audit_inputs;
 mod bad_input;
 mod exit_codes;
 mod readme;
+mod templates;
 
 use std::path::Path;
 

@@ -1,0 +1,170 @@
+//! Charts and kustomizations among the files: what they install is known only once they are rendered. Recognised by
+//! the names of their files, so that nobody takes a template for what it yields.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::source::yaml::{self, Content, Node};
+use crate::source::{SourceId, SourceMap};
+
+/// What makes manifests out of files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Renderer {
+    /// A folder with a `Chart.yaml` and `templates/`.
+    Helm,
+    /// A folder with a `kustomization.yaml` that no other one takes in.
+    Kustomize,
+}
+
+/// A folder whose files are not yet what is installed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unrendered {
+    /// What renders it.
+    pub renderer: Renderer,
+    /// The folder.
+    pub directory: String,
+    /// Its `Chart.yaml` or `kustomization.yaml`.
+    pub source: SourceId,
+    /// Paths of the files that it is made of, those of charts and kustomizations below it too.
+    pub files: BTreeSet<String>,
+}
+
+impl Unrendered {
+    /// The program that renders it, with its arguments.
+    pub fn command(&self) -> Vec<String> {
+        let words: &[&str] = match self.renderer {
+            Renderer::Helm => &["helm", "template", "--include-crds", "release"],
+            Renderer::Kustomize => &["kubectl", "kustomize"],
+        };
+        // A folder must not be taken for an option.
+        let directory =
+            if self.directory.starts_with('-') { format!("./{}", self.directory) } else { self.directory.clone() };
+        words.iter().map(|word| (*word).to_owned()).chain([directory]).collect()
+    }
+}
+
+/// Charts and kustomizations among the files, by folder; of those that others take in, only the others.
+pub fn find(sources: &SourceMap, files: &[(String, SourceId)]) -> Vec<Unrendered> {
+    let mut found = charts(sources, files);
+    found.extend(kustomizations(sources, files));
+    found.sort_by(|a, b| (&a.directory, a.renderer).cmp(&(&b.directory, b.renderer)));
+    found
+}
+
+fn charts(sources: &SourceMap, files: &[(String, SourceId)]) -> Vec<Unrendered> {
+    let mut found: Vec<Unrendered> = Vec::new();
+    let mut roots: Vec<(&str, SourceId)> = files
+        .iter()
+        .filter(|(path, _)| file_name(path) == "Chart.yaml")
+        .map(|(path, source)| (directory(path), *source))
+        .collect();
+    roots.sort_unstable();
+    for (root, source) in roots {
+        if found.iter().any(|chart| is_below(root, &chart.directory)) {
+            continue;
+        }
+        let below = files.iter().map(|(path, _)| path).filter(|path| is_below(path, root));
+        let below: BTreeSet<String> = below.cloned().collect();
+        let templates = join(root, "templates");
+        let of_library = top(sources, source, |top| top.get("type").and_then(Node::text) == Some("library"));
+        if !of_library && below.iter().any(|path| is_below(path, &templates)) {
+            found.push(Unrendered { renderer: Renderer::Helm, directory: root.to_owned(), source, files: below });
+        }
+    }
+    found
+}
+
+/// What a kustomization takes in: other folders, and files.
+struct Kustomization {
+    source: SourceId,
+    resources: Vec<String>,
+}
+
+fn kustomizations(sources: &SourceMap, files: &[(String, SourceId)]) -> Vec<Unrendered> {
+    let all: BTreeMap<&str, Kustomization> = files
+        .iter()
+        .filter(|(path, _)| is_kustomization(path))
+        .map(|(path, source)| {
+            let here = directory(path);
+            let resources = top(sources, *source, |top| {
+                let lists = ["resources", "bases", "components", "crds"].iter().filter_map(|key| top.get(key)?.items());
+                lists.flatten().filter_map(Node::text).filter_map(|to| resolve(here, to)).collect()
+            });
+            (here, Kustomization { source: *source, resources })
+        })
+        .collect();
+    let taken_in: BTreeSet<&str> =
+        all.values().flat_map(|kustomization| kustomization.resources.iter().map(String::as_str)).collect();
+    let roots = all.iter().filter(|(root, _)| !taken_in.contains(*root));
+    roots
+        .map(|(root, kustomization)| Unrendered {
+            renderer: Renderer::Kustomize,
+            directory: (*root).to_owned(),
+            source: kustomization.source,
+            files: reached(&all, root),
+        })
+        .collect()
+}
+
+/// All files that the kustomization of a folder takes in, its own file first among them.
+fn reached(all: &BTreeMap<&str, Kustomization>, root: &str) -> BTreeSet<String> {
+    let (mut files, mut seen) = (BTreeSet::new(), BTreeSet::new());
+    let mut open = vec![root.to_owned()];
+    while let Some(folder) = open.pop() {
+        let Some(kustomization) = all.get(folder.as_str()) else {
+            files.insert(folder);
+            continue;
+        };
+        if seen.insert(folder.clone()) {
+            open.extend(kustomization.resources.iter().cloned());
+        }
+    }
+    files
+}
+
+/// Whether a file is the one that kustomize looks for (kustomize `api/konfig/general.go`).
+pub(super) fn is_kustomization(path: &str) -> bool {
+    matches!(file_name(path), "kustomization.yaml" | "kustomization.yml" | "Kustomization")
+}
+
+/// Reads something off the first document of a source; the default when that is no mapping.
+fn top<T: Default>(sources: &SourceMap, id: SourceId, read: impl FnOnce(Node<'_>) -> T) -> T {
+    let Some(source) = sources.get(id) else { return T::default() };
+    let first = yaml::parse(id, &source.text).next();
+    match first.map(|document| document.content) {
+        Some(Content::Tree(tree)) => tree.root().map(read).unwrap_or_default(),
+        _ => T::default(),
+    }
+}
+
+fn file_name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or_default()
+}
+
+/// The folder of a file; `.` for one without.
+fn directory(path: &str) -> &str {
+    path.rsplit_once('/').map_or(".", |(directory, _)| directory)
+}
+
+fn join(directory: &str, name: &str) -> String {
+    if directory == "." { name.to_owned() } else { format!("{directory}/{name}") }
+}
+
+fn is_below(path: &str, directory: &str) -> bool {
+    directory == "." || path.strip_prefix(directory).is_some_and(|rest| rest.starts_with('/'))
+}
+
+/// A path relative to a folder; `None` for one that is elsewhere: a URL, or above where the input begins.
+fn resolve(directory: &str, to: &str) -> Option<String> {
+    if to.starts_with('/') || to.contains("://") {
+        return None;
+    }
+    let mut parts: Vec<&str> = directory.split('/').filter(|part| *part != ".").collect();
+    for part in to.split('/').filter(|part| !matches!(*part, "" | ".")) {
+        match part {
+            ".." if parts.last().is_none_or(|last| *last == "..") => parts.push(".."),
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    Some(if parts.is_empty() { ".".to_owned() } else { parts.join("/") })
+}
