@@ -1,6 +1,7 @@
 //! Hundreds of real operators' manifests: nothing panics, every file and document is accounted for, the same bytes
 //! come out twice, and the known oddities among them are read as Kubernetes reads them.
 
+mod held;
 mod oddities;
 
 use crate::common;
