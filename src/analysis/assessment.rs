@@ -97,6 +97,29 @@ pub struct BindingPlace {
     /// The group through which it reaches the subject, when not by name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub via_group: Option<String>,
+    /// How the role differs from the markers that it is generated from; absent where it does not, or is not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub drift: Option<Drift>,
+}
+
+/// What a generated role and its markers do not have in common.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Drift {
+    /// Permissions of markers that the role lacks, each at its marker.
+    pub only_in_markers: Vec<Drifted>,
+    /// Permissions of the role that no marker names, each at its verb.
+    pub only_in_role: Vec<Drifted>,
+}
+
+/// One permission that stands on one side alone.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Drifted {
+    /// As `verb resource.group (names)`.
+    pub permission: String,
+    /// Where it is written.
+    pub location: Location,
 }
 
 /// What is known of the role of a binding.
@@ -202,7 +225,8 @@ pub struct Grant {
     pub places: Option<GrantPlaces>,
 }
 
-/// The tokens of a grant.
+/// The tokens of a grant: those to change. Of a role that is generated from `+kubebuilder:rbac` markers, they are a
+/// marker's.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct GrantPlaces {
@@ -213,8 +237,14 @@ pub struct GrantPlaces {
     /// The API group; absent for URLs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub group: Option<Location>,
-    /// The rule entry.
+    /// The rule entry, or the marker.
     pub entry: Location,
+    /// The rule entry that was generated from the marker.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub generated: Option<Location>,
+    /// Other markers that name the same permission: all of them are to change.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub also: Vec<Location>,
 }
 
 /// Verdict of a grant, the first that fits in this order.

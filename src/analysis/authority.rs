@@ -1,5 +1,6 @@
 //! What a subject holds: its bindings, and one grant per verb × group × resource (or URL) of each rule entry.
 
+use super::generated;
 use super::subjects::{located, place};
 use super::{BindingPlace, Context, Grant, GrantPlaces, Place, RoleState, Selection, Verdict};
 use crate::graph::{Entry, Held, RoleKnown, RoleNode, binding_scope};
@@ -54,6 +55,7 @@ fn binding_place(cx: &Context<'_>, held: &Held<'_>) -> BindingPlace {
     };
     let via_group = held.via_group.map(str::to_owned);
     let scope = held.scope.clone();
+    let drift = generated::drift(cx, held.role);
     let Some(binding) = held.binding.and_then(|index| cx.package.facts.bindings.get(index)) else {
         let nobody =
             Place { kind: "(unbound)".to_owned(), namespace: String::new(), name: String::new(), location: None };
@@ -65,6 +67,7 @@ fn binding_place(cx: &Context<'_>, held: &Held<'_>) -> BindingPlace {
             scope,
             role_state,
             via_group,
+            drift,
         };
     };
     let (kind, namespace) = match binding.kind {
@@ -79,6 +82,7 @@ fn binding_place(cx: &Context<'_>, held: &Held<'_>) -> BindingPlace {
         scope,
         role_state,
         via_group,
+        drift,
     }
 }
 
@@ -142,6 +146,7 @@ pub(super) fn size(rule: &Rule) -> u64 {
 /// The entry as rules of one verb and one (group, resource) or one URL, with the places of those tokens.
 fn single_rules(cx: &Context<'_>, entry: &Entry, written: Option<&PolicyRule>) -> Vec<(Rule, Option<GrantPlaces>)> {
     let rule = &entry.rule;
+    let source = entry.role.and_then(|role| cx.package.generated(role));
     let token = |list: Option<&Vec<Spanned<String>>>, index: usize| {
         list.and_then(|list| list.get(index)).map(|token| located(cx, token.span))
     };
@@ -154,6 +159,8 @@ fn single_rules(cx: &Context<'_>, entry: &Entry, written: Option<&PolicyRule>) -
                 resource,
                 group,
                 entry: located(cx, written.span),
+                generated: None,
+                also: Vec::new(),
             })
         };
         for (g, group) in rule.api_groups.iter().enumerate() {
@@ -172,6 +179,12 @@ fn single_rules(cx: &Context<'_>, entry: &Entry, written: Option<&PolicyRule>) -
         for (u, url) in rule.non_resource_urls.iter().enumerate() {
             let single = Rule { non_resource_urls: vec![url.clone()], verbs: vec![verb.clone()], ..Rule::default() };
             singles.push((single, places(token(written.map(|rule| &rule.non_resource_urls), u), None)));
+        }
+    }
+    // What is generated is changed at its source.
+    for (single, places) in &mut singles {
+        if let (Some(source), Some(places)) = (source, places) {
+            generated::point_at_markers(cx, source, single, places);
         }
     }
     singles

@@ -3,6 +3,7 @@
 
 mod assessment;
 mod authority;
+mod generated;
 mod index;
 mod minimal;
 mod names;

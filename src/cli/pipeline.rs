@@ -117,7 +117,7 @@ impl Loaded {
                 continue;
             };
             let reading = manifest::read(&found.sources, source);
-            inputs.files.push(FileInput { path: file.path.clone(), state: state(&reading.documents) });
+            inputs.files.push(FileInput { path: file.path.clone(), state: state(&reading) });
             inputs.documents_read += reading.documents.read;
             inputs.documents_empty += reading.documents.empty;
             inputs.documents_unreadable += reading.documents.unreadable;
@@ -150,6 +150,7 @@ impl Loaded {
         for package in &mut packages {
             package.choose_install_mode(request.install_mode);
             package.choose_namespace(request.namespace.as_deref(), &users);
+            inputs.diagnostics.extend(package.link_markers(&found.sources));
         }
         if packages.is_empty() && usage.is_some() {
             packages.push(Package { name: ".".to_owned(), ..Package::default() });
@@ -276,11 +277,13 @@ pub(super) fn options(input: &InputArgs, role: RoleArgs) -> Options {
     }
 }
 
-fn state(documents: &manifest::DocumentCounts) -> FileState {
-    match (documents.read, documents.unreadable) {
-        (0, 0) => FileState::Ignored,
-        (0, _) => FileState::Unreadable,
-        _ => FileState::Read,
+fn state(reading: &manifest::Reading) -> FileState {
+    let read = reading.documents.read > 0 || !reading.facts.markers.is_empty();
+    let lost = reading.documents.unreadable > 0 || reading.facts.markers_lost > 0;
+    match (read, lost) {
+        (true, _) => FileState::Read,
+        (false, true) => FileState::Unreadable,
+        (false, false) => FileState::Ignored,
     }
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flate2::read::MultiGzDecoder;
 
-use super::discover::{MAX_BYTES, is_manifest, too_large};
+use super::discover::{MAX_BYTES, is_wanted, too_large};
 
 /// What an archive may unpack to, all of it together; what comes after is left out, and said.
 const MAX_UNPACKED: u64 = 256 << 20;
@@ -118,7 +118,7 @@ impl Unpacked {
 
     /// Where it leads may be out of the archive.
     fn link(&mut self, name: &str) {
-        if is_manifest(Path::new(name)) {
+        if is_wanted(Path::new(name)) {
             self.lose(name, "a link in an archive is not followed");
         }
     }
@@ -128,7 +128,7 @@ impl Unpacked {
             return self.lose("", &format!("`{name}` leads out of the archive and is left out"));
         };
         let path = Path::new(&inside);
-        if is_manifest(path) {
+        if is_wanted(path) {
             self.add(inside, Some(size), content);
         } else {
             let extension = path.extension().map_or("(none)".into(), |extension| extension.to_string_lossy());

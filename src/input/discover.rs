@@ -10,6 +10,7 @@ use ignore::WalkBuilder;
 use super::Error;
 use super::archive;
 use super::select::{Chosen, Select};
+use crate::manifest::markers;
 use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location, SourceId, SourceMap, Span};
 
 /// Larger manifest files are not read.
@@ -47,7 +48,8 @@ pub struct File {
 
 /// Finds and reads manifest files: files as given, whatever their name; `.yaml`, `.yml` and `.json` files in
 /// directories, hidden ones too, less what a `.gitignore` leaves out; `-` is standard input. An archive that is given
-/// is read as a directory. A file reached twice is read once.
+/// is read as a directory. A file reached twice is read once. Go files are kept when controller-gen would read rbac
+/// markers in them.
 pub fn manifests(paths: &[String], select: &Select) -> Result<Discovered, Error> {
     let mut found = Discovered::default();
     let in_archives = select.below("")?;
@@ -68,7 +70,7 @@ pub fn manifests(paths: &[String], select: &Select) -> Result<Discovered, Error>
         for entry in walk(path, Some(&chosen)) {
             match entry {
                 Ok(entry) if entry.file_type().is_some_and(|kind| kind.is_dir()) => {}
-                Ok(entry) => found.sort_in(entry.path(), &mut here),
+                Ok(entry) => found.sort_in(Path::new(path), entry.path(), &mut here),
                 // A part that cannot be entered costs that part.
                 Err(source) if source.depth() != Some(0) => found.lost(path, &source.to_string()),
                 Err(source) => return Err(Error::Walk { path: path.clone(), source }),
@@ -114,13 +116,18 @@ fn walk(directory: &str, chosen: Option<&Chosen>) -> ignore::Walk {
         .build()
 }
 
-pub(super) fn is_manifest(path: &Path) -> bool {
+/// Whether a file below a directory is read; Go files without markers are put aside once they are.
+pub(super) fn is_wanted(below: &Path) -> bool {
+    is_manifest(below) || markers::is_source(&shown(below))
+}
+
+fn is_manifest(path: &Path) -> bool {
     path.extension().is_some_and(|extension| extension == "yaml" || extension == "yml" || extension == "json")
 }
 
 impl Discovered {
-    fn sort_in(&mut self, path: &Path, manifests: &mut BTreeSet<PathBuf>) {
-        if is_manifest(path) {
+    fn sort_in(&mut self, root: &Path, path: &Path, manifests: &mut BTreeSet<PathBuf>) {
+        if is_wanted(path.strip_prefix(root).unwrap_or(path)) {
             match fs::metadata(path) {
                 // A pipe or device may never end; who names one as an argument knows.
                 Ok(metadata) if !metadata.is_file() => self.unreadable(shown(path), "not a regular file"),
@@ -128,9 +135,13 @@ impl Discovered {
                 Ok(_) | Err(_) => drop(manifests.insert(path.to_owned())),
             }
         } else {
-            let extension = path.extension().map_or("(none)".into(), |extension| extension.to_string_lossy());
-            *self.other.entry(extension.into_owned()).or_default() += 1;
+            self.put_aside(path);
         }
+    }
+
+    fn put_aside(&mut self, path: &Path) {
+        let extension = path.extension().map_or("(none)".into(), |extension| extension.to_string_lossy());
+        *self.other.entry(extension.into_owned()).or_default() += 1;
     }
 
     fn read(&mut self, path: String, file: &Path, in_archives: &Chosen) {
@@ -157,6 +168,9 @@ impl Discovered {
 
     fn add(&mut self, path: String, bytes: Vec<u8>) {
         match text_of(bytes) {
+            Ok(Text { text, .. }) if markers::is_go(&path) && !markers::are_in(&text) => {
+                self.put_aside(Path::new(&path));
+            }
             Ok(Text { text, bad }) => {
                 let source = self.sources.add(path.clone(), text);
                 if let Some(at) = bad {

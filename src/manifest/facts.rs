@@ -24,6 +24,10 @@ pub struct Facts {
     pub olm_installs: Vec<OlmInstall>,
     /// Every object of any kind, these included, for names that the package itself ships.
     pub objects: Vec<Object>,
+    /// `+kubebuilder:rbac` markers of Go files.
+    pub markers: Vec<Marker>,
+    /// Markers that could not be read, each with a diagnostic.
+    pub markers_lost: usize,
 }
 
 /// How the documents of a source were accounted for: `read + ignored + empty + unreadable` is their number.
@@ -122,6 +126,17 @@ impl PolicyRule {
             verbs: values(&self.verbs),
         }
     }
+}
+
+/// A `+kubebuilder:rbac` marker of a Go file (controller-tools `pkg/rbac/parser.go`, `Rule`).
+#[derive(Debug, Clone)]
+pub struct Marker {
+    /// What it grants, the group `core` as the empty name; its span is the marker from the `+` on.
+    pub rule: PolicyRule,
+    /// `namespace`: the rule belongs to a Role there, else to a ClusterRole.
+    pub namespace: Option<Spanned<String>>,
+    /// `roleName`, where it is not that of the command line.
+    pub role_name: Option<Spanned<String>>,
 }
 
 /// A RoleBinding or ClusterRoleBinding.

@@ -4,6 +4,7 @@
 mod crd;
 mod facts;
 mod fields;
+pub mod markers;
 mod olm;
 pub mod package;
 mod rbac;
@@ -36,9 +37,13 @@ pub struct Reading {
 /// Lists within lists are followed this deep.
 const MAX_LIST_DEPTH: usize = 8;
 
-/// Reads every document of a source. The items of a list count as documents, the list itself does not.
+/// Reads every document of a source. The items of a list count as documents, the list itself does not. A Go file is no
+/// document: it is read for markers.
 pub fn read(sources: &SourceMap, id: SourceId) -> Reading {
     let Some(source) = sources.get(id) else { return Reading::default() };
+    if markers::is_go(&source.path) {
+        return markers::read(sources, id);
+    }
     let allowance = Allowance::of(&source.text);
     let mut reader = Reader { sources, allowance: &allowance, cut: false, reading: Reading::default() };
     let mut documents = yaml::parse(id, &source.text).peekable();

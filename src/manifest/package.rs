@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::markers::Generated;
 use super::{BindingKind, Facts, InstallMode, RoleKind};
 
 /// The namespace of objects that name none, when the package does not tell either.
@@ -23,6 +24,8 @@ pub struct Package {
     pub install_mode: Option<InstallMode>,
     /// It holds a kustomization that was not built, so names may still change.
     pub kustomized: bool,
+    /// Its roles that are generated from its markers, see [`Package::link_markers`].
+    pub generated: Vec<Generated>,
 }
 
 /// How the namespace of a package was chosen.
@@ -88,6 +91,7 @@ pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> 
         package.kustomized |= super::unrendered::is_kustomization(&path);
         package.facts.extend(facts);
     }
+    share_markers(&mut packages);
     packages.into_values().collect()
 }
 
@@ -104,6 +108,23 @@ fn units<'a>(paths: impl Iterator<Item = &'a str>) -> BTreeSet<String> {
         Some(parts.join("/"))
     };
     paths.filter_map(folder).filter(|folder| !folder.is_empty()).collect()
+}
+
+/// Code that would be shared by more packages than this is not that of one operator.
+const MOST_SHARING: usize = 8;
+
+/// The Go code of an operator often stands in other folders than its manifests: folders of code alone are no packages,
+/// and their markers are those of every package that has roles and no markers of its own.
+fn share_markers(packages: &mut BTreeMap<String, Package>) {
+    let code: Vec<Facts> =
+        packages.extract_if(.., |_, package| package.is_code_alone()).map(|(_, p)| p.facts).collect();
+    let takes = |package: &&mut Package| !package.facts.roles.is_empty() && package.facts.markers.is_empty();
+    let takers: Vec<&mut Package> = packages.values_mut().filter(takes).collect();
+    if takers.len() <= MOST_SHARING {
+        for package in takers {
+            code.iter().cloned().for_each(|facts| package.facts.extend(facts));
+        }
+    }
 }
 
 fn components(path: &str) -> Vec<&str> {
@@ -130,6 +151,8 @@ impl Facts {
         self.workloads.extend(other.workloads);
         self.olm_installs.extend(other.olm_installs);
         self.objects.extend(other.objects);
+        self.markers.extend(other.markers);
+        self.markers_lost += other.markers_lost;
     }
 }
 
@@ -172,6 +195,13 @@ impl Package {
         for binding in self.facts.bindings.iter_mut().filter(|binding| binding.olm_permissions) {
             (binding.kind, binding.role_kind) = (BindingKind::ClusterRoleBinding, RoleKind::ClusterRole);
         }
+    }
+
+    /// Whether it holds markers of Go files and nothing else.
+    fn is_code_alone(&self) -> bool {
+        let facts = &self.facts;
+        let has_markers = !facts.markers.is_empty() || facts.markers_lost > 0;
+        has_markers && facts.objects.is_empty() && !self.kustomized
     }
 
     /// The namespace an object is in.

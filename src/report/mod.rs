@@ -50,9 +50,9 @@ pub struct Tool {
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Inputs {
-    /// Manifest files in order of path.
+    /// Manifest files, and Go files with rbac markers, in order of path.
     pub files: Vec<FileInput>,
-    /// Files found in a directory that are no manifests (not YAML or JSON by name), by extension.
+    /// Files found in a directory that are neither (not YAML or JSON by name), by extension.
     pub other_files: BTreeMap<String, u64>,
     /// Manifest files in directories that a `.gitignore` leaves out.
     pub files_git_ignored: u64,
@@ -86,11 +86,11 @@ pub struct FileInput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum FileState {
-    /// At least one document became facts.
+    /// At least one document became facts, or markers were read.
     Read,
     /// Only kinds that grant nothing, or blank.
     Ignored,
-    /// At least one document was lost and none became facts.
+    /// At least one document or marker was lost and none became facts.
     Unreadable,
     /// What its chart or kustomization renders to was read instead.
     Rendered,

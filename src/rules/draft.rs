@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 
 use super::document::RuleDoc;
 use super::evidence::window;
-use crate::analysis::{Assessment, BindingPlace, Grant, Place, RoleState};
+use crate::analysis::{Assessment, BindingPlace, Grant, GrantPlaces, Place, RoleState};
 use crate::finding::{Confidence, Finding, LocationOf, Related, ScopeClass, fingerprint};
 use crate::source::Location;
 
+/// Label of a marker that a rule is generated from.
+const MARKER: &str = "marker";
 /// Most further places that one finding lists.
 const MOST_RELATED: usize = 20;
 
@@ -65,6 +67,7 @@ impl<'a> Draft<'a> {
         let chain = chain(assessment, first, self.grants.first().copied());
         let (location, location_of) = self.at.or_else(|| anchor(assessment, first))?;
         let mut related = self.related;
+        related.extend(self.grants.iter().filter_map(|grant| grant.places.as_ref()).flat_map(sources_of));
         // Always with the binding as a related place.
         for binding in bindings.iter().filter_map(|index| assessment.bindings.get(*index)) {
             if binding.binding.location.is_some() {
@@ -73,8 +76,16 @@ impl<'a> Draft<'a> {
         }
         related.sort_by_key(|place| (place.location.is_none(), place.location.clone(), place.label.clone()));
         related.dedup();
-        related.retain(|place| place.location.as_ref() != Some(&location));
+        let own_marker = |place: &Related| {
+            let line = |place: &Location| (place.path.clone(), place.line);
+            place.label == MARKER && place.location.as_ref().map(line) == Some(line(&location))
+        };
+        related.retain(|place| place.location.as_ref() != Some(&location) && !own_marker(place));
         related.truncate(MOST_RELATED);
+        let mut remedy = if self.remedy.is_empty() { doc.remedy() } else { self.remedy };
+        if self.grants.iter().any(|grant| grant.places.as_ref().is_some_and(|places| places.generated.is_some())) {
+            remedy += " The role is generated: change its marker and run controller-gen (`make manifests`).";
+        }
         let subject = assessment.subject.name.clone();
         let fingerprint = fingerprint::of(&[&doc.id, &assessment.package, &subject, &self.role, &self.permission]);
         Some(Finding {
@@ -86,7 +97,7 @@ impl<'a> Draft<'a> {
             subject,
             message: self.message,
             evidence: if self.evidence.is_empty() { window(assessment) } else { self.evidence },
-            remedy: if self.remedy.is_empty() { doc.remedy() } else { self.remedy },
+            remedy,
             permission: self.permission,
             location,
             location_of,
@@ -132,9 +143,20 @@ fn chain(assessment: &Assessment, binding: Option<usize>, grant: Option<&Grant>)
     }
     chain.push(Related {
         label: format!("rule entry {}", grant.entry + 1),
-        location: grant.places.as_ref().map(|places| places.entry.clone()),
+        location: grant.places.as_ref().map(|places| places.generated.clone().unwrap_or(places.entry.clone())),
     });
+    if let Some(places) = grant.places.as_ref().filter(|places| places.generated.is_some()) {
+        chain.push(Related { label: MARKER.to_owned(), location: Some(places.entry.clone()) });
+    }
     chain
+}
+
+/// Of a grant that points at a marker: the rule that was generated, and other markers for the same.
+fn sources_of(places: &GrantPlaces) -> Vec<Related> {
+    let rule = places.generated.iter().map(|place| ("generated rule", place));
+    let markers = places.also.iter().chain(places.generated.is_some().then_some(&places.entry));
+    let all = rule.chain(markers.map(|place| (MARKER, place)));
+    all.map(|(label, place)| Related { label: label.to_owned(), location: Some(place.clone()) }).collect()
 }
 
 fn role_label(binding: &BindingPlace) -> String {

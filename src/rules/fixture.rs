@@ -67,6 +67,7 @@ pub(crate) fn bind(mut assessment: Assessment, scope: Scope, role: &str, role_st
         scope,
         role_state,
         via_group: None,
+        drift: None,
     });
     assessment
 }
@@ -99,6 +100,8 @@ pub(crate) fn entry(
                     resource: at(line + 1, 1 + small(r)),
                     group: Some(at(line, 1 + small(g))),
                     entry: at(line, 0),
+                    generated: None,
+                    also: Vec::new(),
                 };
                 assessment.grants.push(Grant {
                     index: assessment.grants.len(),

@@ -24,5 +24,6 @@ mod formats;
 mod generated;
 mod judge;
 mod lab;
+mod markers;
 mod recorded;
 mod rules;

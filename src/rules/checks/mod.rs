@@ -6,6 +6,7 @@ mod dead_grant;
 mod denied_call;
 mod full_authority;
 mod over_scope;
+mod stale_role;
 mod unbound_role;
 mod unexplained_call;
 mod unused_entry;
@@ -15,7 +16,7 @@ mod wildcard;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::RuleDoc;
-use crate::analysis::{Assessment, Grant, Verdict};
+use crate::analysis::{Assessment, Grant, Place, Verdict};
 use crate::finding::Finding;
 use crate::source::Location;
 
@@ -28,9 +29,14 @@ pub(super) struct Input<'a> {
     pub(super) uses: &'a Uses<'a>,
 }
 
-/// Subjects that use or need a grant, by package and by the places of its verb and resource.
+/// What is to be known of all subjects of the run.
 #[derive(Debug, Default)]
-pub(super) struct Uses<'a>(BTreeMap<Tokens<'a>, BTreeSet<&'a str>>);
+pub(super) struct Uses<'a> {
+    /// Subjects that use or need a grant, by package and by the places of its verb and resource.
+    users: BTreeMap<Tokens<'a>, BTreeSet<&'a str>>,
+    /// The first subject that holds a role, by package: it speaks where a role is spoken of once.
+    first: BTreeMap<(&'a str, &'a Place), &'a str>,
+}
 
 type Tokens<'a> = (&'a str, &'a Location, &'a Location);
 
@@ -38,19 +44,27 @@ impl<'a> Uses<'a> {
     pub(super) fn of(assessments: &'a [Assessment]) -> Self {
         let mut uses = Self::default();
         for assessment in assessments {
+            for binding in &assessment.bindings {
+                uses.first.entry((&assessment.package, &binding.role)).or_insert(&assessment.subject.name);
+            }
             let used = |grant: &&Grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed);
             for grant in assessment.grants.iter().filter(used) {
                 if let Some(tokens) = tokens(assessment, grant) {
-                    uses.0.entry(tokens).or_default().insert(&assessment.subject.name);
+                    uses.users.entry(tokens).or_default().insert(&assessment.subject.name);
                 }
             }
         }
         uses
     }
 
+    /// Whether no subject before this one holds the role.
+    fn is_first(&self, assessment: &Assessment, role: &Place) -> bool {
+        self.first.get(&(assessment.package.as_str(), role)) == Some(&assessment.subject.name.as_str())
+    }
+
     /// Other subjects that use one of the grants where it is written.
     fn others(&self, assessment: &Assessment, grants: &[&Grant]) -> BTreeSet<&'a str> {
-        let found = grants.iter().filter_map(|grant| self.0.get(&tokens(assessment, grant)?));
+        let found = grants.iter().filter_map(|grant| self.users.get(&tokens(assessment, grant)?));
         found.flatten().copied().filter(|subject| *subject != assessment.subject.name).collect()
     }
 }
@@ -61,7 +75,7 @@ fn tokens<'a>(assessment: &'a Assessment, grant: &'a Grant) -> Option<Tokens<'a>
 
 type Check = fn(&Input<'_>, &RuleDoc, &mut Vec<Finding>);
 
-const CHECKS: [(&str, Check); 13] = [
+const CHECKS: [(&str, Check); 14] = [
     ("RC001", full_authority::check),
     ("RC003", cluster_admin::check),
     ("RC017", wildcard::verb),
@@ -75,6 +89,7 @@ const CHECKS: [(&str, Check); 13] = [
     ("RC182", denied_call::check),
     ("RC187", unused_entry::check),
     ("RC188", unexplained_call::check),
+    ("RC190", stale_role::check),
 ];
 
 /// Whether a check of this id is built in.
