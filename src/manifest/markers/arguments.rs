@@ -252,10 +252,11 @@ mod tests {
     fn places_are_those_of_the_tokens() {
         let text = "groups=\"\";apps,namespace= a-b,verbs=get";
         let arguments = parse(text).unwrap();
+        let at = |place: &Range<usize>| text.get(place.clone()).unwrap();
         let (value, place) = arguments.namespace.unwrap();
-        assert_eq!((value.as_str(), &text[place]), ("a-b", "a-b"));
-        assert_eq!((arguments.groups[0].0.as_str(), &text[arguments.groups[0].1.clone()]), ("", "\"\""));
-        assert_eq!(&text[arguments.groups[1].1.clone()], "apps");
+        assert_eq!((value.as_str(), at(&place)), ("a-b", "a-b"));
+        assert_eq!((arguments.groups[0].0.as_str(), at(&arguments.groups[0].1)), ("", "\"\""));
+        assert_eq!(at(&arguments.groups[1].1), "apps");
     }
 
     #[test]
