@@ -238,3 +238,24 @@ fn paths_with_wildcards_are_expanded() {
     assert_eq!(expand(&format!("{root}/[x].yaml")).unwrap().len(), 1);
     assert!(matches!(expand(&format!("{root}/*.json")), Err(Error::NoMatch { .. })));
 }
+
+#[test]
+fn go_files_are_read_for_markers_as_controller_gen_does() {
+    let marker = b"package x\n\n// +kubebuilder:rbac:groups=a,resources=b,verbs=get\n";
+    let folder = folder(&[
+        ("internal/controller.go", marker),
+        ("internal/plain.go", b"package x\n"),
+        ("internal/controller_test.go", marker),
+        ("api/zz_generated.deepcopy.go", marker),
+        ("vendor/a/a.go", marker),
+        ("testdata/a.go", marker),
+        ("role.yaml", b"a: 1"),
+    ]);
+    let root = folder.path().to_str().unwrap().to_owned();
+    let found = manifests(&[format!("{root}/vendor/a/a.go"), root.clone()], &Select::default()).unwrap();
+    let paths: Vec<&str> =
+        found.files.iter().map(|file| file.path.strip_prefix(&format!("{root}/")).unwrap()).collect();
+    assert_eq!(paths, ["internal/controller.go", "role.yaml", "vendor/a/a.go"]);
+    assert_eq!(found.other.into_iter().collect::<Vec<_>>(), [("go".to_owned(), 5)]);
+    assert!(found.diagnostics.is_empty());
+}

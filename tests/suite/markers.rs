@@ -55,7 +55,7 @@ fn generated(program: &Path, folder: &Path) -> (Vec<GeneratedRole>, bool) {
 }
 
 fn facts(paths: &[String]) -> Facts {
-    let found = input::manifests(paths).unwrap();
+    let found = input::manifests(paths, &input::Select::default()).unwrap();
     let mut facts = Facts::default();
     for source in found.files.iter().filter_map(|file| file.source) {
         facts.extend(manifest::read(&found.sources, source).facts);
