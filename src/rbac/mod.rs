@@ -1,7 +1,10 @@
 //! The permission algebra with Kubernetes' exact matching: pure, no positions, no I/O.
-//! Requests and rules here; sets of permissions in [`set`], writing few rules in [`cover`].
+//! Requests and rules here; sets of permissions in [`set`], over all scopes in [`authority`], writing few rules in
+//! [`cover`].
 
+pub mod authority;
 pub mod cover;
+mod parts;
 mod request;
 mod rule;
 mod scope;
@@ -9,6 +12,8 @@ pub mod set;
 mod total;
 mod urls;
 
+pub use authority::{Authority, Comparison};
+pub use parts::{Names, Part, Paths};
 pub use request::{NonResourceRequest, Request, ResourceRequest};
 pub use rule::Rule;
 pub use scope::Scope;

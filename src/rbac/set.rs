@@ -5,10 +5,10 @@ use super::total::{Pointwise, Total, Which};
 use super::urls::Urls;
 use super::{Request, Rule};
 
-type Names = Total<bool>;
-type Bases = Total<Names>;
-type Subresources = Total<Bases>;
-type Groups = Total<Subresources>;
+pub(super) type Names = Total<bool>;
+pub(super) type Bases = Total<Names>;
+pub(super) type Subresources = Total<Bases>;
+pub(super) type Groups = Total<Subresources>;
 
 /// A set of permissions of one scope, closed under union, intersection and subtraction.
 ///
@@ -17,9 +17,9 @@ type Groups = Total<Subresources>;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PermissionSet {
     /// verb → group → subresource → base → name.
-    resources: Total<Groups>,
+    pub(super) resources: Total<Groups>,
     /// verb → path.
-    urls: Total<Urls>,
+    pub(super) urls: Total<Urls>,
 }
 
 impl PermissionSet {
@@ -87,8 +87,23 @@ impl PermissionSet {
         other.subtract(self).is_empty()
     }
 
+    /// The same without URL paths, which are never asked for in a namespace.
+    pub(super) fn without_urls(self) -> Self {
+        Self { urls: Total::default(), ..self }
+    }
+}
+
+impl Pointwise for PermissionSet {
+    fn nothing() -> Self {
+        Self::default()
+    }
+
     fn combine(&self, other: &Self, op: fn(bool, bool) -> bool) -> Self {
         Self { resources: self.resources.combine(&other.resources, op), urls: self.urls.combine(&other.urls, op) }
+    }
+
+    fn meets(&self, other: &Self) -> bool {
+        self.intersects(other)
     }
 }
 
@@ -119,7 +134,7 @@ fn which(text: &str) -> Which<'_> {
 }
 
 /// `base/subresource`; what ends in a slash has no subresource.
-fn split(resource: &str) -> (&str, &str) {
+pub(super) fn split(resource: &str) -> (&str, &str) {
     match resource.split_once('/') {
         Some((base, subresource)) if !subresource.is_empty() => (base, subresource),
         _ => (resource, ""),

@@ -1,5 +1,6 @@
 //! What the algebra promises: Kubernetes' matching row by row, laws point by point, exact covers.
 
+mod authority;
 mod cover;
 mod laws;
 mod matching;

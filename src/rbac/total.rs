@@ -54,6 +54,12 @@ impl<T: Pointwise> Total<T> {
         self.known.get(key).unwrap_or(&self.rest)
     }
 
+    /// The values of the strings that are named, in order, then that of all others (`None`).
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Option<&str>, &T)> {
+        let known = self.known.iter().map(|(key, value)| (Some(key.as_str()), value));
+        known.chain([(None, &self.rest)])
+    }
+
     /// Changes the values of one string or of all. Leaves the function to be [`tidied`](Self::tidy).
     pub(super) fn change(&mut self, which: Which<'_>, change: &mut dyn FnMut(&mut T)) {
         match which {

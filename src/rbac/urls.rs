@@ -33,6 +33,12 @@ impl Urls {
         Self { patterns: BTreeMap::from([(Pattern::of_rule(rule), true)]) }
     }
 
+    /// The patterns as a rule writes them, and whether what they match is in the set, until a longer one says otherwise.
+    pub(super) fn patterns(&self) -> impl Iterator<Item = (String, bool)> {
+        let text = |pattern: &Pattern| format!("{}{}", pattern.text, if pattern.exact { "" } else { "*" });
+        self.patterns.iter().map(move |(pattern, within)| (text(pattern), *within))
+    }
+
     pub(super) fn contains(&self, path: &str) -> bool {
         self.value(&Pattern { text: path.to_owned(), exact: true }, false)
     }
