@@ -3,6 +3,7 @@
 
 mod assessment;
 mod authority;
+mod difference;
 mod generated;
 mod index;
 mod minimal;
@@ -25,6 +26,7 @@ use crate::rbac::{Request, Rule};
 use crate::source::SourceMap;
 
 pub use assessment::*;
+pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
 pub use subjects::Selection;
 pub use verdict::describe;

@@ -91,19 +91,21 @@ fn expand(table: &Table, grant: &Grant, points: &mut BTreeSet<Point>) -> bool {
 }
 
 fn add(served: &Served, verb: &str, grant: &Grant, points: &mut BTreeSet<Point>) {
-    let namespaces = served.api_group.is_empty() && served.resource == "namespaces";
     let combined = match served.subresource.as_str() {
         "" => served.resource.clone(),
         sub => format!("{}/{sub}", served.resource),
     };
     for one in served.verbs.iter().filter(|one| verb == "*" || *one == verb) {
-        let reachable = grant.scope == Scope::Cluster
-            || served.namespaced
-            || (namespaces && matches!(one.as_str(), "get" | "update" | "patch" | "delete"));
-        if reachable {
+        if grant.scope == Scope::Cluster || in_namespace(served, one) {
             points.insert((served.api_group.clone(), combined.clone(), one.clone()));
         }
     }
+}
+
+/// Whether requests for it carry a namespace, so that a RoleBinding can allow them.
+pub(super) fn in_namespace(served: &Served, verb: &str) -> bool {
+    let namespaces = served.api_group.is_empty() && served.resource == "namespaces";
+    served.namespaced || (namespaces && matches!(verb, "get" | "update" | "patch" | "delete"))
 }
 
 fn request((api_group, resource, verb): &Point) -> Request {

@@ -14,7 +14,7 @@ mod virtual_checks;
 pub use data::MINORS;
 pub use liveness::{DeadReason, EntryLiveness, Liveness};
 pub use table::{CustomResource, Served, Table};
-pub use virtual_checks::is_check_only;
+pub use virtual_checks::{exact_checks, is_check_only};
 
 /// The Kubernetes minor judged against when none is chosen: the newest.
 pub const DEFAULT_MINOR: &str = {

@@ -110,6 +110,15 @@ pub(super) fn checked_verbs(api_group: &str, resource: &str) -> Vec<&'static str
         .collect()
 }
 
+/// The checks that the table names word for word: (apiGroup, resource[/subresource], verb).
+pub fn exact_checks() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
+    let exact = |word: &str| !word.contains('*');
+    CHECKS
+        .iter()
+        .flat_map(|(group, resource, verbs)| verbs.iter().map(move |verb| (*group, *resource, *verb)))
+        .filter(move |(group, resource, verb)| exact(group) && exact(resource) && exact(verb))
+}
+
 fn find(api_group: &str, resource: &str, verb: &str, matches: fn(&str, &str) -> bool) -> bool {
     CHECKS.iter().any(|(group, checked, verbs)| {
         matches(group, api_group)

@@ -138,11 +138,22 @@ impl<'a> Fields<'a> {
     /// A mapping of texts to texts; pairs of other types are left out.
     pub(super) fn text_map(&mut self, key: &str) -> BTreeMap<String, String> {
         let Some(pairs) = self.mapping(key).and_then(Node::pairs) else { return BTreeMap::new() };
-        let text = |node| Some(self.text_of(node)?.value);
-        pairs
-            .map_while(|(key, value)| self.allowance.spend(1).then(|| Some((text(key)?, text(value)?))))
-            .flatten()
-            .collect()
+        let mut texts = BTreeMap::new();
+        for (name, value) in pairs {
+            if !self.allowance.spend(1) {
+                break;
+            }
+            match (self.text_of(name), self.text_of(value)) {
+                (Some(name), Some(value)) => {
+                    texts.insert(name.value, value.value);
+                }
+                _ if self.allowance.is_spent() => break,
+                _ => {
+                    self.problems.push((value.span(), format!("an entry of `{key}` is {}, not a string", hint(value))))
+                }
+            }
+        }
+        texts
     }
 
     pub(super) fn metadata(&mut self) -> Metadata {

@@ -29,20 +29,36 @@ pub(super) fn role(kind: &str, fields: &mut Fields<'_>, metadata: Metadata, fact
 }
 
 pub(super) fn policy_rule<'a>(fields: &mut Fields<'a>, rule: Node<'a>) -> PolicyRule {
-    fields.within(rule, |rule| PolicyRule {
-        span: rule.span(),
-        verbs: rule.texts("verbs"),
-        api_groups: rule.texts("apiGroups"),
-        resources: rule.texts("resources"),
-        resource_names: rule.texts("resourceNames"),
-        non_resource_urls: rule.texts("nonResourceURLs"),
+    fields.within(rule, |rule| {
+        let known_problems = rule.problems.len();
+        let resource_names = rule.texts("resourceNames");
+        // No names mean any name: where all that are written are unreadable, the entry grants nothing.
+        let names_lost = rule.problems.len() > known_problems || rule.allowance.is_spent();
+        let verbs = if names_lost && resource_names.is_empty() { Vec::new() } else { rule.texts("verbs") };
+        PolicyRule {
+            span: rule.span(),
+            verbs,
+            api_groups: rule.texts("apiGroups"),
+            resources: rule.texts("resources"),
+            resource_names,
+            non_resource_urls: rule.texts("nonResourceURLs"),
+        }
     })
 }
 
 fn selectors<'a>(fields: &mut Fields<'a>, aggregation: Node<'a>) -> Vec<LabelSelector> {
     fields.within(aggregation, |aggregation| {
         let selectors = aggregation.mappings("clusterRoleSelectors");
-        selectors.into_iter().map(|selector| aggregation.within(selector, label_selector)).collect()
+        let mut read = Vec::new();
+        for selector in selectors {
+            let known_problems = aggregation.problems.len();
+            let selector = aggregation.within(selector, label_selector);
+            // One that lost what it asks for would select more.
+            if aggregation.problems.len() == known_problems && !aggregation.allowance.is_spent() {
+                read.push(selector);
+            }
+        }
+        read
     })
 }
 

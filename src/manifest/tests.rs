@@ -74,6 +74,42 @@ fn wrong_types_cost_the_field_and_say_where() {
 }
 
 #[test]
+fn names_that_cannot_be_read_never_widen_an_entry() {
+    for (names, verbs, read) in [
+        ("[a]", 1, 1),
+        ("[]", 1, 0),
+        ("null", 1, 0),
+        ("TPL", 0, 0),
+        ("[{{ .Values.x }}]", 0, 0),
+        ("[a, {{ .Values.x }}]", 1, 1),
+        ("{a: b}", 0, 0),
+    ] {
+        let (_, reading) = read_text(&format!(
+            "{ROLE}- apiGroups: ['']\n  resources: [secrets]\n  verbs: [get]\n  resourceNames: {names}\n"
+        ));
+        let rule = &reading.facts.roles[0].rules[0];
+        assert_eq!((rule.verbs.len(), rule.resource_names.len()), (verbs, read), "{names}");
+    }
+}
+
+#[test]
+fn selectors_that_cannot_be_read_select_nothing() {
+    for (selector, selected) in [
+        ("{matchLabels: {a: b}}", 1),
+        ("{}", 1),
+        ("{matchLabels: TPL}", 0),
+        ("{matchExpressions: TPL}", 0),
+        ("{matchLabels: {a: [b]}}", 0),
+    ] {
+        let (_, reading) = read_text(&format!(
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {{name: r}}\naggregationRule: {{clusterRoleSelectors: [{selector}]}}\n"
+        ));
+        let selectors = reading.facts.roles[0].aggregation.as_ref().unwrap();
+        assert_eq!(selectors.len(), selected, "{selector}");
+    }
+}
+
+#[test]
 fn templates_and_broken_documents_cost_themselves() {
     let (_, reading) = read_text(
         "kind: [\n---\n{{- if .Values.rbac }}\nkind: Role\n{{- end }}\n---\napiVersion: v1\nkind: ServiceAccount\nmetadata: {name: op}\n",

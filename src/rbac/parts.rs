@@ -57,6 +57,16 @@ impl Names {
         if rest { Self::AllBut(known) } else { Self::Only(known) }
     }
 
+    /// Whether it holds for every name, and request without one, that `other` holds for.
+    pub fn covers(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Only(own), Self::Only(asked)) => asked.is_subset(own),
+            (Self::Only(_), Self::AllBut(_)) => false,
+            (Self::AllBut(except), Self::Only(asked)) => asked.is_disjoint(except),
+            (Self::AllBut(except), Self::AllBut(asked)) => except.is_subset(asked),
+        }
+    }
+
     /// Whether it holds for no name.
     pub fn is_empty(&self) -> bool {
         matches!(self, Self::Only(names) if names.is_empty())

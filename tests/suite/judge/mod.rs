@@ -7,6 +7,7 @@ mod attributes;
 pub(crate) mod authorize;
 mod builtin;
 pub(crate) mod generate;
+mod narrowing;
 pub(crate) mod oracle;
 mod written;
 

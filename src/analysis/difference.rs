@@ -1,0 +1,170 @@
+//! What a change of roles gives and takes: the authority of one subject before and after, compared exactly, and listed
+//! point by point. Names, namespaces and paths that a point does not hold for are said with it.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::points::in_namespace;
+use crate::api::{Table, exact_checks};
+use crate::rbac::{Authority, Comparison, Names, Part, PermissionSet, Rule, Scope};
+
+/// The authority of one subject before and after a change.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Difference {
+    /// How the authority after stands to that before.
+    pub comparison: Comparison,
+    /// What was allowed before and is not after.
+    pub only_before: Excess,
+    /// What is allowed after and was not before.
+    pub only_after: Excess,
+}
+
+/// What one side allows and the other does not.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Excess {
+    /// Points of the API table, checks that nothing serves, and what the roles name beside those.
+    pub points: Vec<Point>,
+    /// Paths.
+    #[serde(rename = "nonResourceURLs")]
+    pub paths: Vec<PathPoint>,
+    /// A wildcard also reaches API groups, resources or verbs that the table does not list.
+    pub unbounded: bool,
+}
+
+/// One permission that is allowed on one side only.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Point {
+    /// Where.
+    pub scope: Scope,
+    /// API group; empty for core.
+    pub api_group: String,
+    /// `resource[/subresource]`; `*` for every one of an unknown group that the roles do not name.
+    pub resource: String,
+    /// Verb; `*` for every one that the roles do not name.
+    pub verb: String,
+    /// Only for objects of these names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// Not for objects of these names.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub except_names: Vec<String>,
+    /// Not, or for fewer names, in these namespaces: there both sides allow it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub except_namespaces: Vec<String>,
+}
+
+/// A verb on paths that is allowed on one side only.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PathPoint {
+    /// Path, or a prefix before `*`.
+    pub path: String,
+    /// Verb; `*` for every one that the roles do not name.
+    pub verb: String,
+    /// Not these below it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub except: Vec<String>,
+}
+
+/// Compares what two lists of rules grant, each rule where it holds.
+pub fn difference<'a>(
+    table: &Table,
+    before: impl IntoIterator<Item = (&'a Scope, &'a Rule)>,
+    after: impl IntoIterator<Item = (&'a Scope, &'a Rule)>,
+) -> Difference {
+    let (before, after) = (Authority::new(before), Authority::new(after));
+    Difference {
+        comparison: before.compare(&after),
+        only_before: excess(table, &before.subtract(&after)),
+        only_after: excess(table, &after.subtract(&before)),
+    }
+}
+
+/// (apiGroup, resource[/subresource], verb).
+type Key = (String, String, String);
+
+fn excess(table: &Table, left: &Authority) -> Excess {
+    let mut unbounded = false;
+    let everywhere = points(table, left.elsewhere(), true, &mut unbounded);
+    let mut listed = Vec::new();
+    let mut excepted: BTreeMap<&Key, Vec<String>> = BTreeMap::new();
+    for (namespace, set) in left.in_namespaces() {
+        for (key, names) in points(table, set, false, &mut unbounded) {
+            if everywhere.get(&key).is_none_or(|known| !known.covers(&names)) {
+                listed.push(point(Scope::Namespace(namespace.to_owned()), key, &names, Vec::new()));
+            }
+        }
+        for (key, names) in &everywhere {
+            if !set.names(&key.0, &key.1, &key.2).covers(names) {
+                excepted.entry(key).or_default().push(namespace.to_owned());
+            }
+        }
+    }
+    for (key, names) in &everywhere {
+        let except = excepted.remove(key).unwrap_or_default();
+        listed.push(point(Scope::Cluster, key.clone(), names, except));
+    }
+    listed.sort();
+    let word = |word: Option<&str>| word.unwrap_or("*").to_owned();
+    let paths = left.elsewhere().paths();
+    let paths =
+        paths.into_iter().map(|paths| PathPoint { path: paths.path, verb: word(paths.verb), except: paths.except });
+    let mut paths: Vec<PathPoint> = paths.collect();
+    paths.sort();
+    Excess { points: listed, paths, unbounded }
+}
+
+fn point(scope: Scope, (api_group, resource, verb): Key, names: &Names, except_namespaces: Vec<String>) -> Point {
+    let (names, except_names) = match names {
+        Names::Only(names) => (names.iter().cloned().collect(), Vec::new()),
+        Names::AllBut(names) => (Vec::new(), names.iter().cloned().collect()),
+    };
+    Point { scope, api_group, resource, verb, names, except_names, except_namespaces }
+}
+
+/// The points of one set, with the names that each holds for.
+fn points(table: &Table, set: &PermissionSet, whole_cluster: bool, unbounded: &mut bool) -> BTreeMap<Key, Names> {
+    let mut points = BTreeMap::new();
+    for part in set.parts() {
+        let known = part.api_group.is_some_and(|group| table.knows_group(group));
+        let named = part.api_group.is_some() && part.resource.is_some() && part.verb.is_some();
+        *unbounded |= !named && !known;
+        if let Some(group) = part.api_group
+            && (named || !known)
+        {
+            let verb = part.verb.unwrap_or("*").to_owned();
+            points.insert((group.to_owned(), written(&part), verb), part.names);
+        }
+    }
+    // What wildcards reach of the table.
+    let served = table.iter().flat_map(|served| {
+        let resource = match served.subresource.as_str() {
+            "" => served.resource.clone(),
+            subresource => format!("{}/{subresource}", served.resource),
+        };
+        let verbs = served.verbs.iter().filter(move |verb| whole_cluster || in_namespace(served, verb));
+        verbs.map(move |verb| (served.api_group.clone(), resource.clone(), verb.clone()))
+    });
+    let checks = exact_checks().filter(|(group, _, _)| table.knows_group(group));
+    let checks = checks.map(|(group, resource, verb)| (group.to_owned(), resource.to_owned(), verb.to_owned()));
+    for key in served.chain(checks).collect::<BTreeSet<Key>>() {
+        let names = set.names(&key.0, &key.1, &key.2);
+        if !names.is_empty() {
+            points.insert(key, names);
+        }
+    }
+    points
+}
+
+/// The resource of a part as a rule would write it.
+fn written(part: &Part<'_>) -> String {
+    match (part.resource.unwrap_or("*"), part.subresource) {
+        (resource @ "*", None) | (resource, Some("")) => resource.to_owned(),
+        (resource, subresource) => format!("{resource}/{}", subresource.unwrap_or("*")),
+    }
+}
