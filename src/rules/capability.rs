@@ -111,7 +111,7 @@ impl Hit<'_> {
         let named = !self.grant.rule.resource_names.is_empty();
         intersects(&self.grant.rule, &self.pattern.rule)
             && !(named && self.pattern.named == Named::Unnamed)
-            && !(self.pattern.cluster_only && self.grant.scope != Scope::Cluster)
+            && self.pattern.counts_in(&self.grant.scope)
     }
 
     fn class(&self, scope: &Scope) -> ScopeClass {

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::rbac::Rule;
+use crate::rbac::{Rule, Scope};
 
 /// What a capability rule looks for; exactly one of the two lists is given.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Deserialize)]
@@ -30,6 +30,8 @@ pub struct Pattern {
     pub named: Named,
     /// Counts only where held cluster-wide (the resource is cluster-scoped).
     pub cluster_only: bool,
+    /// Held in a namespace, it counts only in these; empty is any.
+    pub namespaces: Vec<String>,
 }
 
 /// Whether a grant that is limited to object names counts.
@@ -58,6 +60,8 @@ struct RawPattern {
     #[serde(default)]
     named: Named,
     scope: Option<OnlyScope>,
+    #[serde(default)]
+    namespaces: Vec<String>,
 }
 
 #[derive(Deserialize)]
@@ -78,11 +82,22 @@ impl From<RawPattern> for Pattern {
             },
             named: raw.named,
             cluster_only: matches!(raw.scope, Some(OnlyScope::Cluster)),
+            namespaces: raw.namespaces,
         }
     }
 }
 
 impl Pattern {
+    /// Whether what is held there counts.
+    pub(super) fn counts_in(&self, scope: &Scope) -> bool {
+        match scope {
+            Scope::Cluster => true,
+            Scope::Namespace(own) => {
+                !self.cluster_only && (self.namespaces.is_empty() || self.namespaces.contains(own))
+            }
+        }
+    }
+
     /// Whether it has verbs and either groups and resources or URLs.
     pub(super) fn is_whole(&self) -> bool {
         let resources = !self.rule.api_groups.is_empty() && !self.rule.resources.is_empty();

@@ -9,6 +9,7 @@ mod builtin;
 pub(crate) mod generate;
 mod narrowing;
 pub(crate) mod oracle;
+mod risk;
 mod written;
 
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};

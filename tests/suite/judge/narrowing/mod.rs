@@ -1,123 +1,28 @@
 //! Real changes of roles (`../shared/cases/narrowing`, `regressions`): what the algebra says was lost and won, against
 //! what Kubernetes' authorizer allows before and after; and against the literal list that comes with each case.
 
+mod literal;
+mod roles;
+
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
 use rolecall::analysis::{Excess, difference};
 use rolecall::api::Table;
-use rolecall::manifest::{self, PolicyRule, RoleKind};
 use rolecall::rbac::{Authority, Comparison, NonResourceRequest, Request, ResourceRequest, Rule, Scope};
-use rolecall::source::SourceMap;
-use serde_json::{Value, json};
 
+use self::roles::{Key, Side, pairs};
 use super::oracle::Oracle;
-use crate::common::{PINNED_MINOR, entries, shared};
+use crate::common::PINNED_MINOR;
 
 /// A word that no role names: it stands for all others.
 const OTHER: &str = "other-than-all";
 
-/// Kind and name of a role.
-type Key = (String, String);
-
-/// The roles of one file, as rolecall reads them and as another YAML reader does.
-struct Side {
-    held: Vec<(Key, Scope, Rule)>,
-    objects: Vec<(Key, Value)>,
-}
-
-impl Side {
-    fn read(path: &Path) -> Self {
-        let text = fs::read_to_string(path).unwrap();
-        let objects: Vec<Value> = if text.lines().all(|line| line.is_empty() || line.starts_with('#')) {
-            Vec::new()
-        } else {
-            serde_saphyr::from_multiple(&text).unwrap()
-        };
-        let key = |object: &Value| {
-            let text = |value: &Value| value.as_str().unwrap().to_owned();
-            (text(&object["kind"]), text(&object["metadata"]["name"]))
-        };
-        let mut objects: Vec<(Key, Value)> = objects.into_iter().map(|object| (key(&object), object)).collect();
-        let mut templates = 0;
-        for (_, object) in &mut objects {
-            // Names that are a template of a whole list (R19): nobody can say which, so neither side holds the entry.
-            object["rules"].as_array_mut().unwrap().retain(|rule| {
-                templates += usize::from(rule["resourceNames"].is_string());
-                !rule["resourceNames"].is_string()
-            });
-        }
-        let mut sources = SourceMap::default();
-        let id = sources.add("roles.yaml", text);
-        let reading = manifest::read(&sources, id);
-        assert_eq!(reading.diagnostics.len(), templates, "{}: {:?}", path.display(), reading.diagnostics);
-        assert_eq!(reading.facts.roles.len(), objects.len(), "{}", path.display());
-        let held = reading.facts.roles.iter().flat_map(|role| {
-            let (kind, scope) = match role.kind {
-                RoleKind::ClusterRole => ("ClusterRole", Scope::Cluster),
-                RoleKind::Role => ("Role", Scope::Namespace(namespace(role.namespace.as_ref().map(|n| n.as_str())))),
-            };
-            let key = (kind.to_owned(), role.name.value.clone());
-            role.rules.iter().map(PolicyRule::to_rule).map(move |rule| (key.clone(), scope.clone(), rule))
-        });
-        Self { held: held.collect(), objects }
-    }
-
-    /// The part of one role.
-    fn only(&self, key: &Key) -> Self {
-        Self {
-            held: self.held.iter().filter(|(own, _, _)| own == key).cloned().collect(),
-            objects: self.objects.iter().filter(|(own, _)| own == key).cloned().collect(),
-        }
-    }
-
-    fn rules(&self) -> impl Iterator<Item = (&Scope, &Rule)> {
-        self.held.iter().map(|(_, scope, rule)| (scope, rule))
-    }
-
-    /// What Kubernetes allows a user to whom every role is bound, each where it holds.
-    fn allowed(&self, oracle: &mut Oracle, requests: &[Request]) -> Vec<bool> {
-        let mut question = json!({"ask": "authorize", "user": {"name": "u"}, "requests": requests});
-        let mut lists: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
-        for (index, (key, object)) in self.objects.iter().enumerate() {
-            // Two with one name are two variants of a chart: both count.
-            let name = format!("r{index}");
-            let mut role = object.clone();
-            role["metadata"]["name"] = name.as_str().into();
-            let mut binding = json!({
-                "metadata": {"name": name}, "roleRef": {"kind": key.0, "name": name},
-                "subjects": [{"kind": "User", "name": "u"}],
-            });
-            if key.0 == "Role" {
-                let namespace = namespace(object["metadata"]["namespace"].as_str());
-                role["metadata"]["namespace"] = namespace.as_str().into();
-                binding["metadata"]["namespace"] = namespace.into();
-                lists.entry("roles").or_default().push(role);
-                lists.entry("roleBindings").or_default().push(binding);
-            } else {
-                lists.entry("clusterRoles").or_default().push(role);
-                lists.entry("clusterRoleBindings").or_default().push(binding);
-            }
-        }
-        for (list, objects) in lists {
-            question[list] = objects.into();
-        }
-        let answers = oracle.ask(&question);
-        answers.as_array().unwrap().iter().map(|answer| answer["allowed"].as_bool().unwrap()).collect()
-    }
-}
-
-fn namespace(named: Option<&str>) -> String {
-    named.unwrap_or("own").to_owned()
-}
-
-/// Every request that the two sides can tell apart: the API table and what the roles name, with one word more in each
-/// place that stands for all others.
-fn requests(table: &Table, before: &Side, after: &Side) -> Vec<Request> {
-    let rules: Vec<&Rule> = before.rules().chain(after.rules()).map(|(_, rule)| rule).collect();
+/// Every request that the rules can tell apart: the API table and what they name, with one word more in each place that
+/// stands for all others.
+pub(super) fn requests(table: &Table, held: &[(&Scope, &Rule)]) -> Vec<Request> {
+    let rules: Vec<&Rule> = held.iter().map(|(_, rule)| *rule).collect();
     let mut namespaces = BTreeSet::from([String::new()]);
-    for (scope, _) in before.rules().chain(after.rules()) {
+    for (scope, _) in held {
         if let Scope::Namespace(namespace) = scope {
             namespaces.extend([namespace.clone(), OTHER.to_owned()]);
         }
@@ -195,7 +100,7 @@ struct Tally {
 impl Tally {
     /// Puts both sides to the judge at every point. The verdict of the points is the verdict of the algebra.
     fn compare(&mut self, oracle: &mut Oracle, table: &Table, title: &str, before: &Side, after: &Side) -> Comparison {
-        let requests = requests(table, before, after);
+        let requests = requests(table, &before.rules().chain(after.rules()).collect::<Vec<_>>());
         let (was, is) = (before.allowed(oracle, &requests), after.allowed(oracle, &requests));
         let (ours_before, ours_after) = (Authority::new(before.rules()), Authority::new(after.rules()));
         let (lost, won) = (ours_before.subtract(&ours_after), ours_after.subtract(&ours_before));
@@ -267,34 +172,13 @@ fn check_list(oracle: &mut Oracle, title: &str, listed: &Excess, own: &Side, oth
     asked.len()
 }
 
-/// The pairs of both collections: title, before, after, and the literal list where it is of this pair.
-fn pairs() -> Option<Vec<(String, Side, Side, Option<String>)>> {
-    let (narrowing, regressions) = (shared("cases/narrowing")?, shared("cases/regressions")?);
-    let mut pairs = Vec::new();
-    let title = |case: &Path| case.file_name().unwrap().to_str().unwrap().to_owned();
-    let side = |case: &Path, name: &str| Side::read(&case.join(format!("{name}.roles.yaml")));
-    let list = |case: &Path| Some(fs::read_to_string(case.join("expected_excess.jsonl")).unwrap());
-    for case in entries(&narrowing).into_iter().filter(|path| path.is_dir()) {
-        // Some cases tell of roles that were written anew elsewhere, or that no file holds.
-        if !case.join("after.roles.yaml").exists() {
-            println!("{}: not a pair", title(&case));
-            continue;
-        }
-        pairs.push((title(&case), side(&case, "before"), side(&case, "after"), list(&case)));
-    }
-    for case in entries(&regressions).into_iter().filter(|path| path.is_dir()) {
-        pairs.push((title(&case), side(&case, "before"), side(&case, "reduced"), list(&case)));
-        pairs.push((title(&case) + " given back", side(&case, "reduced"), side(&case, "restored"), None));
-    }
-    Some(pairs)
-}
-
 #[test]
 fn what_real_changes_took_and_gave_is_what_kubernetes_finds() {
     let (Some(mut oracle), Some(pairs)) = (Oracle::start(), pairs()) else { return };
     let table = Table::for_minor(PINNED_MINOR).unwrap();
     let (mut whole, mut by_role) = (Tally::default(), Tally::default());
-    for (title, before, after, _) in &pairs {
+    for pair in &pairs {
+        let (title, before, after) = (&pair.title, &pair.before, &pair.after);
         let verdict = whole.compare(&mut oracle, &table, title, before, after);
         println!("{title}: {verdict:?}");
         let keys: BTreeSet<&Key> = before.objects.iter().chain(&after.objects).map(|(key, _)| key).collect();
