@@ -168,3 +168,69 @@ fn written(part: &Part<'_>) -> String {
         (resource, subresource) => format!("{resource}/{}", subresource.unwrap_or("*")),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(groups: &[&str], resources: &[&str], names: &[&str], verbs: &[&str]) -> Rule {
+        let list = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        Rule {
+            api_groups: list(groups),
+            resources: list(resources),
+            resource_names: list(names),
+            verbs: list(verbs),
+            non_resource_urls: Vec::new(),
+        }
+    }
+
+    fn compare(before: &[(Scope, Rule)], after: &[(Scope, Rule)]) -> (Comparison, Vec<String>, bool) {
+        let table = Table::for_minor("1.36").unwrap();
+
+        let found = difference(&table, before.iter().map(|(s, r)| (s, r)), after.iter().map(|(s, r)| (s, r)));
+        let text = |point: &Point| {
+            format!(
+                "{} {} {}.{} {:?} but {:?} {:?}",
+                point.scope,
+                point.verb,
+                point.resource,
+                point.api_group,
+                point.names,
+                point.except_names,
+                point.except_namespaces
+            )
+        };
+        (found.comparison, found.only_before.points.iter().map(text).collect(), found.only_before.unbounded)
+    }
+
+    #[test]
+    fn names_and_namespaces_that_are_kept_are_said_with_the_point() {
+        let all = (Scope::Cluster, rule(&[""], &["secrets"], &[], &["get"]));
+        let own = (Scope::Namespace("own".to_owned()), rule(&[""], &["secrets"], &["tls"], &["get"]));
+        let (comparison, points, unbounded) = compare(std::slice::from_ref(&all), &[own]);
+        assert_eq!((comparison, unbounded), (Comparison::Narrower, false));
+        assert_eq!(points, [r#"cluster get secrets. [] but [] ["own"]"#]);
+        let named = (Scope::Cluster, rule(&[""], &["secrets"], &["tls"], &["get"]));
+        assert_eq!(compare(&[all], &[named]).1, [r#"cluster get secrets. [] but ["tls"] []"#]);
+    }
+
+    #[test]
+    fn wildcards_expand_over_the_table_and_its_checks_and_say_that_there_is_more() {
+        let all = (Scope::Cluster, rule(&["rbac.authorization.k8s.io"], &["clusterroles"], &[], &["*"]));
+        let get = (Scope::Cluster, rule(&["rbac.authorization.k8s.io"], &["clusterroles"], &[], &["get"]));
+        let (_, points, unbounded) = compare(&[all], &[get]);
+        assert!(!unbounded);
+        for verb in ["bind", "escalate", "delete", "list"] {
+            assert!(points.iter().any(|point| point.starts_with(&format!("cluster {verb} "))), "{verb}: {points:?}");
+        }
+        assert!(!points.iter().any(|point| point.starts_with("cluster get ")));
+        let open = (Scope::Cluster, rule(&["x.io"], &["*"], &[], &["get"]));
+        let (_, points, unbounded) = compare(&[open], &[]);
+        assert!(unbounded);
+        assert_eq!(points, [r"cluster get *.x.io [] but [] []"]);
+        // Nodes are in no namespace.
+        let nodes = (Scope::Namespace("own".to_owned()), rule(&[""], &["*"], &[], &["get"]));
+        let (_, points, _) = compare(&[nodes], &[]);
+        assert!(points.iter().any(|point| point.contains(" pods.")) && !points.iter().any(|p| p.contains(" nodes.")));
+    }
+}

@@ -45,7 +45,7 @@ pub(super) fn requests(table: &Table, held: &[(&Scope, &Rule)]) -> Vec<Request> 
         for resource in words(|rule| &rule.resources) {
             // A resource that one rule names in this group, or anything else there.
             let here = |rule: &&Rule| rule.api_groups.contains(&group) && rule.resources.contains(&resource);
-            if resource == OTHER || rules.iter().any(|rule| here(&rule)) {
+            if resource == OTHER || rules.iter().any(here) {
                 resources.entry((group.clone(), resource)).or_default();
             }
         }
