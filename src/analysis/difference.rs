@@ -186,7 +186,6 @@ mod tests {
 
     fn compare(before: &[(Scope, Rule)], after: &[(Scope, Rule)]) -> (Comparison, Vec<String>, bool) {
         let table = Table::for_minor("1.36").unwrap();
-
         let found = difference(&table, before.iter().map(|(s, r)| (s, r)), after.iter().map(|(s, r)| (s, r)));
         let text = |point: &Point| {
             format!(

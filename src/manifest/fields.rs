@@ -135,20 +135,22 @@ impl<'a> Fields<'a> {
         Some(node)
     }
 
-    /// A mapping of texts to texts; pairs of other types are left out.
+    /// A mapping of texts to texts; null is the empty text, as in Kubernetes; pairs of other types are left out.
     pub(super) fn text_map(&mut self, key: &str) -> BTreeMap<String, String> {
-        let Some(pairs) = self.mapping(key).and_then(Node::pairs) else { return BTreeMap::new() };
+        let Some(node) = self.mapping(key) else { return BTreeMap::new() };
         let mut texts = BTreeMap::new();
-        for (name, value) in pairs {
+        for (name, value) in node.pairs().into_iter().flatten() {
             if !self.allowance.spend(1) {
                 break;
             }
-            match (self.text_of(name), self.text_of(value)) {
-                (Some(name), Some(value)) => {
-                    texts.insert(name.value, value.value);
+            let text = if value.is_null() { Some(String::new()) } else { self.text_of(value).map(|text| text.value) };
+            match (self.text_of(name), text) {
+                (Some(name), Some(text)) => {
+                    texts.insert(name.value, text);
                 }
                 _ if self.allowance.is_spent() => break,
-                _ => {
+                (None, _) => self.wrong_type(key, "a mapping of strings", node),
+                (_, None) => {
                     self.problems.push((value.span(), format!("an entry of `{key}` is {}, not a string", hint(value))))
                 }
             }

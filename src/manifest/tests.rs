@@ -97,7 +97,9 @@ fn selectors_that_cannot_be_read_select_nothing() {
     for (selector, selected) in [
         ("{matchLabels: {a: b}}", 1),
         ("{}", 1),
+        ("{matchLabels: {a: null}}", 1),
         ("{matchLabels: TPL}", 0),
+        ("{matchLabels: {{ .Values.labels }}}", 0),
         ("{matchExpressions: TPL}", 0),
         ("{matchLabels: {a: [b]}}", 0),
     ] {
@@ -106,6 +108,7 @@ fn selectors_that_cannot_be_read_select_nothing() {
         ));
         let selectors = reading.facts.roles[0].aggregation.as_ref().unwrap();
         assert_eq!(selectors.len(), selected, "{selector}");
+        assert!(selector == "{}" || selectors.iter().all(|selector| !selector.match_labels.is_empty()), "{selector}");
     }
 }
 
