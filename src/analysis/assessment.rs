@@ -27,6 +27,9 @@ pub struct Assessment {
     pub bindings: Vec<BindingPlace>,
     /// CRDs of the package (`plural.group`).
     pub crds: Vec<String>,
+    /// Service accounts that the package ships (`NAMESPACE/NAME`); none where it may ship more than was read: some of
+    /// it was not readable, or a kustomization was not built.
+    pub accounts: Vec<String>,
     /// "holds N, used M".
     pub points: Points,
     /// The evidence; absent without a log.
@@ -208,8 +211,15 @@ pub struct Grant {
     pub aggregated_from: Option<String>,
     /// Where it holds.
     pub scope: Scope,
-    /// What is granted: exactly one verb, and one (group, resource) or one URL, as written.
+    /// What is granted: exactly one verb, and one (group, resource) or one URL, as written. Of an entry that grants
+    /// nothing, the entry.
     pub rule: Rule,
+    /// Whether Kubernetes or a CRD of the input serves exactly this resource with this verb.
+    #[serde(skip)]
+    pub served: bool,
+    /// Of a dead grant: what was probably meant, one guess each.
+    #[serde(skip)]
+    pub meant: Vec<Meant>,
     /// The verdict.
     pub verdict: Verdict,
     /// Why, in plain words, where the verdict alone does not say it.
@@ -223,6 +233,15 @@ pub struct Grant {
     /// Places; absent for built-in roles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub places: Option<GrantPlaces>,
+}
+
+/// A guess at what was meant by a dead grant: these permissions together, where they would work.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Meant {
+    /// Where.
+    pub scope: Scope,
+    /// What, each with one verb and one (group, resource) or one URL.
+    pub rules: Vec<Rule>,
 }
 
 /// The tokens of a grant: those to change. Of a role that is generated from `+kubebuilder:rbac` markers, they are a

@@ -6,7 +6,7 @@ use super::{BindingPlace, Context, Grant, GrantPlaces, Place, RoleState, Selecti
 use crate::graph::{Entry, Held, RoleKnown, RoleNode, binding_scope};
 use crate::manifest::{BindingKind, PolicyRule, RoleKind};
 use crate::rbac::{Rule, Scope};
-use crate::source::Spanned;
+use crate::source::{Location, Spanned};
 
 /// The bindings of a subject, each with the entries that it grants.
 #[derive(Debug, Default)]
@@ -105,7 +105,7 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> (Vec<Grant>, u64
     let mut left_out = 0;
     for (binding, held) in &held.held {
         for entry in &held.entries {
-            let Some(rest) = cx.budget.get().checked_sub(size(&entry.rule)) else {
+            let Some(rest) = cx.budget.get().checked_sub(size(&entry.rule).max(1)) else {
                 left_out += 1;
                 continue;
             };
@@ -122,6 +122,8 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> (Vec<Grant>, u64
                     aggregated_from: held.contributor.map(|role| role.name.clone()),
                     scope: held.scope.clone(),
                     rule,
+                    served: false,
+                    meant: Vec::new(),
                     verdict: Verdict::Unjudged,
                     reason: String::new(),
                     calls: 0,
@@ -141,6 +143,11 @@ pub(super) fn size(rule: &Rule) -> u64 {
             .map(|list| list.len() as u64);
     let pairs = groups.saturating_mul(resources).saturating_mul(names + 1);
     verbs.saturating_mul(pairs.saturating_add(urls))
+}
+
+/// An entry that grants nothing, for want of a verb or of what it is about, is its own only token.
+fn whole(entry: Location) -> GrantPlaces {
+    GrantPlaces { verb: entry.clone(), resource: entry.clone(), group: None, entry, also: Vec::new(), generated: None }
 }
 
 /// The entry as rules of one verb and one (group, resource) or one URL, with the places of those tokens.
@@ -180,6 +187,9 @@ fn single_rules(cx: &Context<'_>, entry: &Entry, written: Option<&PolicyRule>) -
             let single = Rule { non_resource_urls: vec![url.clone()], verbs: vec![verb.clone()], ..Rule::default() };
             singles.push((single, places(token(written.map(|rule| &rule.non_resource_urls), u), None)));
         }
+    }
+    if singles.is_empty() {
+        singles.push((rule.clone(), written.map(|written| whole(located(cx, written.span)))));
     }
     // What is generated is changed at its source.
     for (single, places) in &mut singles {

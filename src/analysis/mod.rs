@@ -6,6 +6,7 @@ mod authority;
 mod difference;
 mod generated;
 mod index;
+mod meant;
 mod minimal;
 mod names;
 mod points;
@@ -163,6 +164,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         account: subjects::account(cx, selection),
         bindings: held.bindings,
         crds: subjects::crds(cx),
+        accounts: subjects::accounts(cx),
         points,
         entries_left_out,
         evidence: activity.as_ref().zip(cx.usage).map(|(activity, usage)| evidence(activity, usage)),

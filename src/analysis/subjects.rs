@@ -131,6 +131,23 @@ pub(super) fn account(cx: &Context<'_>, selection: &Selection) -> Option<Place> 
     Some(place(cx, "ServiceAccount", cx.package.resolve(account.namespace.as_ref()), &account.name))
 }
 
+/// Accounts that the package ships, where those are all that it may ship, and where their namespace is written or does
+/// not rest on what bindings name. Of a bundle, others make accounts too.
+pub(super) fn accounts(cx: &Context<'_>) -> Vec<String> {
+    let facts = &cx.package.facts;
+    if cx.package.kustomized || facts.incomplete || !facts.olm_installs.is_empty() {
+        return Vec::new();
+    }
+    let guessed = cx.package.namespace_from == NamespaceFrom::Manifests;
+    let accounts = facts.accounts.iter().filter(|account| account.namespace.is_some() || !guessed);
+    let mut names: Vec<String> = accounts
+        .map(|account| format!("{}/{}", cx.package.resolve(account.namespace.as_ref()), account.name.value))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
 /// CRDs of the package, as `plural.group`.
 pub(super) fn crds(cx: &Context<'_>) -> Vec<String> {
     let crds = cx.package.facts.crds.iter();

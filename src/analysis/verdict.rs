@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::index::GrantIndex;
+use super::meant;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
 use crate::api::{EntryLiveness, Liveness, Table, is_check_only};
 use crate::audit::Decision;
@@ -30,6 +31,10 @@ pub(super) fn judge(
             grant.used_as = uses.used_as.get(&grant.index).into_iter().flatten().cloned().collect();
         }
         (grant.verdict, grant.reason) = (verdict, reason);
+        grant.served = is_served(cx.table, &grant.rule);
+        if verdict == Verdict::Dead {
+            grant.meant = meant::of(cx.table, grant);
+        }
     }
     judged.unwrap_or_default()
 }
@@ -129,6 +134,9 @@ enum Life {
 
 fn liveness<'a>(table: &Table, grant: &'a Grant, entry: Option<&mut EntryLiveness<'a>>) -> (Life, String) {
     let dead = |message: &str| (Life::Dead, message.to_owned());
+    if let Some(missing) = missing_list(&grant.rule) {
+        return dead(&format!("it has no {missing}, and the API server takes no role with such an entry"));
+    }
     let (Some(group), Some(resource), Some(verb)) =
         (grant.rule.api_groups.first(), grant.rule.resources.first(), grant.rule.verbs.first())
     else {
@@ -163,12 +171,33 @@ fn liveness<'a>(table: &Table, grant: &'a Grant, entry: Option<&mut EntryLivenes
 
 /// Whether a grant of a RoleBinding can match no request because the resource is cluster-scoped. The Namespace
 /// object is the exception: requests to it carry its name as their namespace.
-fn void_in_namespace(table: &Table, group: &str, resource: &str, verb: &str) -> bool {
+pub(super) fn void_in_namespace(table: &Table, group: &str, resource: &str, verb: &str) -> bool {
     let (main, sub) = resource.split_once('/').unwrap_or((resource, ""));
     let Some(served) = table.get(group, main, sub) else { return false };
     let namespace_object =
         group.is_empty() && main == "namespaces" && matches!(verb, "*" | "get" | "update" | "patch" | "delete");
     !served.namespaced && !namespace_object && !is_check_only(group, resource, verb)
+}
+
+/// The list without which an entry grants nothing (`pkg/apis/rbac/validation/validation.go`, `ValidatePolicyRule`).
+fn missing_list(rule: &Rule) -> Option<&'static str> {
+    let on_urls = !rule.non_resource_urls.is_empty();
+    match () {
+        () if rule.verbs.is_empty() => Some("verbs"),
+        () if !on_urls && rule.resources.is_empty() => Some("resources"),
+        () if !on_urls && rule.api_groups.is_empty() => Some("apiGroups"),
+        () => None,
+    }
+}
+
+fn is_served(table: &Table, rule: &Rule) -> bool {
+    let (Some(group), Some(resource), Some(verb)) =
+        (rule.api_groups.first(), rule.resources.first(), rule.verbs.first())
+    else {
+        return false;
+    };
+    let (main, sub) = resource.split_once('/').unwrap_or((resource, ""));
+    table.get(group, main, sub).is_some_and(|served| served.verbs.contains(verb))
 }
 
 /// The same request with `list` for `watch` and the other way round.

@@ -6,12 +6,14 @@
 pub mod builtin;
 mod data;
 mod dead;
+mod intent;
 mod liveness;
 mod meant;
 mod table;
 mod virtual_checks;
 
 pub use data::MINORS;
+pub use intent::Triple;
 pub use liveness::{DeadReason, EntryLiveness, Liveness};
 pub use table::{CustomResource, Served, Table};
 pub use virtual_checks::{exact_checks, is_check_only};

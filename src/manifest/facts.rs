@@ -28,6 +28,8 @@ pub struct Facts {
     pub markers: Vec<Marker>,
     /// Markers that could not be read, each with a diagnostic.
     pub markers_lost: usize,
+    /// Some document was lost, so that what is not here may still be in the package.
+    pub incomplete: bool,
 }
 
 /// How the documents of a source were accounted for: `read + ignored + empty + unreadable` is their number.

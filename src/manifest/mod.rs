@@ -69,6 +69,7 @@ pub fn read(sources: &SourceMap, id: SourceId) -> Reading {
             }
         }
     }
+    reader.reading.facts.incomplete = reader.reading.documents.unreadable > 0;
     reader.reading
 }
 

@@ -153,6 +153,7 @@ impl Facts {
         self.objects.extend(other.objects);
         self.markers.extend(other.markers);
         self.markers_lost += other.markers_lost;
+        self.incomplete |= other.incomplete;
     }
 }
 

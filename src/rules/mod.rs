@@ -7,6 +7,7 @@ mod document;
 mod draft;
 mod entries;
 mod evidence;
+mod held;
 mod matching;
 mod pattern;
 mod text;
@@ -22,6 +23,7 @@ pub use text::index;
 
 use crate::analysis::Assessment;
 use crate::finding::{Finding, fingerprint};
+use held::Held;
 
 static DOCUMENTS: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/rules");
 
@@ -71,9 +73,10 @@ pub fn run(assessments: &[Assessment]) -> Vec<Finding> {
 pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[Assessment]) -> Vec<Finding> {
     let mut findings = Vec::new();
     let uses = checks::Uses::of(assessments);
+    let held: Vec<Held<'_>> = assessments.iter().map(Held::of).collect();
     for doc in docs {
-        for assessment in assessments {
-            let input = checks::Input { assessment, uses: &uses };
+        for (assessment, held) in assessments.iter().zip(&held) {
+            let input = checks::Input { assessment, held, all: assessments, uses: &uses };
             match doc.kind {
                 Kind::Capability => capability::find(assessment, doc, &mut findings),
                 Kind::Check => checks::run(&input, doc, &mut findings),

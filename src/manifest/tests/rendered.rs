@@ -2,7 +2,7 @@ use super::super::rendered::Rendered;
 use super::*;
 
 fn place(sources: &SourceMap, id: SourceId, word: &str) -> crate::source::Location {
-    let start = sources.get(id).unwrap().text.find(word).unwrap() as u32;
+    let start = u32::try_from(sources.get(id).unwrap().text.find(word).unwrap()).unwrap();
     sources.locate(Span { source: id, start, end: start + 1 })
 }
 

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use super::Input;
 use super::unused_permission::class;
-use crate::analysis::{Grant, Verdict};
+use crate::analysis::{Grant, Meant, Verdict};
 use crate::finding::{Finding, LocationOf};
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, Mark, Slice, shipped, slices};
 use crate::rules::evidence::some_of;
+use crate::rules::held::Held;
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
@@ -18,9 +19,10 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             if grant.verdict == Verdict::Dead { Mark::Hit } else { Mark::Miss }
         };
         for slice in slices(&entry, mark) {
-            let message = format!("{}: {} in {}{}", doc.title, subject_of(&slice), label(&entry.role), reasons(&slice));
+            let (role, standing) = (label(&entry.role), standing(input.held, &slice));
+            let message = format!("{}: {} in {role}{}{standing}", doc.title, subject_of(&slice), reasons(&slice));
             let mut draft = Draft::new(assessment, class(&slice.grants), message);
-            draft.role = label(&entry.role);
+            draft.role = role;
             draft.permission = entries::permission(&slice.grants);
             draft.at = slice.location();
             draft.grants = slice.grants;
@@ -33,10 +35,24 @@ fn subject_of(slice: &Slice<'_>) -> String {
     let verbs: BTreeSet<&str> = slice.grants.iter().map(|grant| entries::verb(grant)).collect();
     let things = some_of(entries::things(&slice.grants));
     match slice.of {
+        LocationOf::Entry if things.is_empty() || verbs.contains("") => "the whole entry".to_owned(),
         LocationOf::Entry => format!("the whole entry, {} on {things},", some_of(verbs)),
         LocationOf::Group => format!("API group `{}` with {things}", slice.token),
         LocationOf::Resource => format!("`{}` with {}", slice.token, some_of(verbs)),
         _ => format!("verb `{}` on {things}", slice.token),
+    }
+}
+
+/// Whether the subject holds by other grants what was meant. Where nothing like it exists, nothing can be missing.
+fn standing(held: &Held<'_>, slice: &Slice<'_>) -> String {
+    let guessed: Vec<&&Grant> = slice.grants.iter().filter(|grant| !grant.meant.is_empty()).collect();
+    let is_held = |meant: &Meant| meant.rules.iter().all(|rule| held.holds(&meant.scope, rule));
+    let missing: BTreeSet<&str> =
+        guessed.iter().filter(|grant| !grant.meant.iter().any(is_held)).map(|grant| entries::verb(grant)).collect();
+    match (guessed.is_empty(), missing.is_empty()) {
+        (true, _) => ". Nothing like it exists to be granted: noise".to_owned(),
+        (false, true) => ". What was meant is granted elsewhere: noise".to_owned(),
+        (false, false) => format!(". What was meant by {} is granted nowhere: broken", some_of(missing)),
     }
 }
 

@@ -1,10 +1,15 @@
 //! Checks: analyses that no declarative match can express, one file each, found by the id of their document.
 
 mod cluster_admin;
+mod create_under_names;
 mod dangling_binding;
 mod dead_grant;
 mod denied_call;
+mod duplicate_rule;
 mod full_authority;
+mod list_watch_under_names;
+mod missing_account;
+mod missing_companion;
 mod over_scope;
 mod stale_role;
 mod unbound_role;
@@ -16,6 +21,8 @@ mod wildcard;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::RuleDoc;
+use super::entries::{Entry, shipped};
+use super::held::Held;
 use crate::analysis::{Assessment, Grant, Place, Verdict};
 use crate::finding::Finding;
 use crate::source::Location;
@@ -25,8 +32,25 @@ use crate::source::Location;
 pub(super) struct Input<'a> {
     /// The subject.
     pub(super) assessment: &'a Assessment,
+    /// What it holds.
+    pub(super) held: &'a Held<'a>,
+    /// All subjects of the run.
+    pub(super) all: &'a [Assessment],
     /// Who uses which tokens, over all subjects of the run.
     pub(super) uses: &'a Uses<'a>,
+}
+
+impl<'a> Input<'a> {
+    /// Rule entries of the input that bindings give to the subject by its name; what it holds as a member of a group is
+    /// told of the group.
+    fn own_entries(&self) -> Vec<Entry<'a>> {
+        let bindings = &self.assessment.bindings;
+        let by_name = |grant: &&Grant| bindings.get(grant.binding).is_some_and(|binding| binding.via_group.is_none());
+        let mut entries = shipped(self.assessment);
+        entries.iter_mut().for_each(|entry| entry.grants.retain(by_name));
+        entries.retain(|entry| !entry.grants.is_empty());
+        entries
+    }
 }
 
 /// What is to be known of all subjects of the run.
@@ -75,7 +99,7 @@ fn tokens<'a>(assessment: &'a Assessment, grant: &'a Grant) -> Option<Tokens<'a>
 
 type Check = fn(&Input<'_>, &RuleDoc, &mut Vec<Finding>);
 
-const CHECKS: [(&str, Check); 14] = [
+const CHECKS: [(&str, Check); 19] = [
     ("RC001", full_authority::check),
     ("RC003", cluster_admin::check),
     ("RC017", wildcard::verb),
@@ -83,6 +107,9 @@ const CHECKS: [(&str, Check); 14] = [
     ("RC020", wildcard::group),
     ("RC167", unbound_role::check),
     ("RC168", dangling_binding::check),
+    ("RC169", missing_account::check),
+    ("RC170", duplicate_rule::check),
+    ("RC172", create_under_names::check),
     ("RC173", dead_grant::check),
     ("RC176", over_scope::check),
     ("RC181", unused_permission::check),
@@ -90,6 +117,8 @@ const CHECKS: [(&str, Check); 14] = [
     ("RC187", unused_entry::check),
     ("RC188", unexplained_call::check),
     ("RC190", stale_role::check),
+    ("RC191", list_watch_under_names::check),
+    ("RC192", missing_companion::check),
 ];
 
 /// Whether a check of this id is built in.
