@@ -27,3 +27,4 @@ mod lab;
 mod markers;
 mod recorded;
 mod rules;
+mod without_log;

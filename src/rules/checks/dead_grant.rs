@@ -6,6 +6,7 @@ use super::Input;
 use super::unused_permission::class;
 use crate::analysis::{Grant, Meant, Verdict};
 use crate::finding::{Finding, LocationOf};
+use crate::rbac::Rule;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, Mark, Slice, shipped, slices};
@@ -18,7 +19,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
         let mark = |grant: &Grant| {
             if grant.verdict == Verdict::Dead { Mark::Hit } else { Mark::Miss }
         };
-        for slice in slices(&entry, mark) {
+        for slice in slices(&entry, mark).into_iter().filter(|slice| !is_finalizers(input.held, slice)) {
             let (role, standing) = (label(&entry.role), standing(input.held, &slice));
             let message = format!("{}: {} in {role}{}{standing}", doc.title, subject_of(&slice), reasons(&slice));
             let mut draft = Draft::new(assessment, class(&slice.grants), message);
@@ -29,6 +30,15 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             findings.extend(draft.finish(doc));
         }
     }
+}
+
+/// Whether it speaks only of verbs beside `update` on finalizers: the one that is checked is held, and the others came
+/// along with it.
+fn is_finalizers(held: &Held<'_>, slice: &Slice<'_>) -> bool {
+    slice.grants.iter().all(|grant| {
+        let update = Rule { verbs: vec!["update".to_owned()], ..grant.rule.clone() };
+        entries::thing(grant).ends_with("/finalizers") && held.holds(&grant.scope, &update)
+    })
 }
 
 fn subject_of(slice: &Slice<'_>) -> String {
