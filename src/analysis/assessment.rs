@@ -30,6 +30,8 @@ pub struct Assessment {
     /// Service accounts that the package ships (`NAMESPACE/NAME`); none where it may ship more than was read: some of
     /// it was not readable, or a kustomization was not built.
     pub accounts: Vec<String>,
+    /// What the cluster runs.
+    pub platform: Platform,
     /// "holds N, used M".
     pub points: Points,
     /// The evidence; absent without a log.
@@ -139,6 +141,17 @@ pub enum RoleState {
     Missing,
     /// In neither, but the package holds a kustomization that was not built, which may rename objects.
     Unrendered,
+}
+
+/// What the cluster runs, as far as it changes what is checked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum Platform {
+    /// Kubernetes as it comes.
+    #[default]
+    Vanilla,
+    /// OpenShift: the admission plugin OwnerReferencesPermissionEnforcement is on.
+    OpenShift,
 }
 
 /// The headline figures. What every authenticated user holds and dead points are left out.

@@ -63,6 +63,8 @@ pub const MOST_GRANTS: u64 = 150_000;
 pub struct Options {
     /// Only these subjects (`NAMESPACE/NAME` or a user name); empty: the package's own.
     pub subjects: Vec<String>,
+    /// What the cluster runs.
+    pub platform: Platform,
     /// How namespaces of the minimal role are chosen.
     pub namespaces: Namespaces,
     /// Which names the minimal role pins.
@@ -165,6 +167,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         bindings: held.bindings,
         crds: subjects::crds(cx),
         accounts: subjects::accounts(cx),
+        platform: cx.options.platform,
         points,
         entries_left_out,
         evidence: activity.as_ref().zip(cx.usage).map(|(activity, usage)| evidence(activity, usage)),

@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 
-use crate::analysis::{Names, Namespaces};
+use crate::analysis::{Names, Namespaces, Platform};
 use crate::finding::Severity;
 use crate::manifest::InstallMode;
 
@@ -35,6 +35,9 @@ pub(super) struct InputArgs {
     /// Kubernetes minor to judge against
     #[arg(long, value_name = "MINOR", default_value = crate::api::DEFAULT_MINOR)]
     pub(super) kube_version: String,
+    /// What the cluster runs: OpenShift checks more
+    #[arg(long, value_enum, value_name = "PLATFORM", default_value_t = PlatformArg::Vanilla)]
+    pub(super) platform: PlatformArg,
     /// Exit 3 when any part of the input could not be read
     #[arg(long)]
     pub(super) strict: bool,
@@ -59,6 +62,24 @@ impl From<InstallModeArg> for InstallMode {
         match arg {
             InstallModeArg::Own => Self::OwnNamespace,
             InstallModeArg::All => Self::AllNamespaces,
+        }
+    }
+}
+
+/// Values of `--platform`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(super) enum PlatformArg {
+    /// Kubernetes as it comes
+    Vanilla,
+    /// OpenShift
+    Openshift,
+}
+
+impl From<PlatformArg> for Platform {
+    fn from(arg: PlatformArg) -> Self {
+        match arg {
+            PlatformArg::Vanilla => Self::Vanilla,
+            PlatformArg::Openshift => Self::OpenShift,
         }
     }
 }

@@ -270,6 +270,7 @@ impl Loaded {
 pub(super) fn options(input: &InputArgs, role: RoleArgs) -> Options {
     Options {
         subjects: input.subject.clone(),
+        platform: input.platform.into(),
         namespaces: role.namespaces.into(),
         names: role.names.into(),
         drop_unexercised: role.drop_unexercised,

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use super::document::RuleDoc;
 use crate::analysis::{
-    Assessment, BindingPlace, CallVerdict, Evidence, Grant, GrantPlaces, JudgedCall, Place, Points, RoleState,
-    SubjectId, Verdict,
+    Assessment, BindingPlace, CallVerdict, Evidence, Grant, GrantPlaces, JudgedCall, Place, Platform, Points,
+    RoleState, SubjectId, Verdict,
 };
 use crate::audit::{Decision, LogQuality, Observed, Origin, Sample};
 use crate::finding::Finding;
@@ -39,6 +39,7 @@ pub(crate) fn subject() -> Assessment {
         bindings: Vec::new(),
         crds: vec!["widgets.example.com".to_owned()],
         accounts: vec!["op-ns/op".to_owned()],
+        platform: Platform::Vanilla,
         points: Points::default(),
         evidence: None,
         grants: Vec::new(),

@@ -27,19 +27,17 @@ impl<'a> Held<'a> {
     fn has(&self, (namespace, group, thing, verb, name): Key<'_>) -> bool {
         let any_sub = group.and(thing.split_once('/')).map(|(_, subresource)| format!("*/{subresource}"));
         let things = [Some(thing), Some("*"), any_sub.as_deref()];
-        let wider = |one: Option<&str>| one.is_some();
-        for namespace in [namespace, None].into_iter().take(1 + usize::from(wider(namespace))) {
-            for group in [group, Some("*")].into_iter().take(1 + usize::from(wider(group))) {
-                for thing in things.iter().flatten().copied() {
-                    for name in [name, None].into_iter().take(1 + usize::from(wider(name))) {
-                        if [verb, "*"].iter().any(|verb| self.0.contains(&(namespace, group, thing, *verb, name))) {
-                            return true;
-                        }
-                    }
-                }
-            }
-        }
-        false
+        // A cluster-wide grant holds everywhere, one without names holds for each, a URL has no group.
+        let groups = [group, group.and(Some("*"))];
+        [namespace, None].iter().any(|namespace| {
+            groups.iter().any(|group| {
+                things.iter().flatten().any(|thing| {
+                    [name, None].iter().any(|name| {
+                        [verb, "*"].iter().any(|verb| self.0.contains(&(*namespace, *group, *thing, *verb, *name)))
+                    })
+                })
+            })
+        })
     }
 }
 
@@ -64,4 +62,58 @@ fn keys<'r>(scope: &'r Scope, rule: &'r Rule) -> Vec<Key<'r>> {
         keys.extend(rule.non_resource_urls.iter().map(|url| (namespace, None, url.as_str(), verb.as_str(), None)));
     }
     keys
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analysis::RoleState;
+    use crate::rules::fixture::{bind, entry, holding, in_ns};
+
+    fn rule(group: &str, resource: &str, verb: &str, names: &[&str]) -> Rule {
+        Rule {
+            api_groups: vec![group.to_owned()],
+            resources: vec![resource.to_owned()],
+            resource_names: names.iter().map(|name| (*name).to_owned()).collect(),
+            non_resource_urls: Vec::new(),
+            verbs: vec![verb.to_owned()],
+        }
+    }
+
+    #[test]
+    fn wider_tokens_hold_narrower_ones_and_never_the_other_way_round() {
+        let wide = holding(Scope::Cluster, "apps", "deployments */scale", "get *");
+        let held = Held::of(&wide);
+        for (resource, verb, expected) in [
+            ("deployments", "get", true),
+            ("deployments", "list", true),
+            ("deployments", "*", true),
+            ("statefulsets/scale", "update", true),
+            ("deployments/status", "get", false),
+            ("*", "get", false),
+        ] {
+            assert_eq!(held.holds(&in_ns(), &rule("apps", resource, verb, &[])), expected, "{resource} {verb}");
+        }
+        assert!(!held.holds(&Scope::Cluster, &rule("*", "deployments", "get", &[])));
+    }
+
+    #[test]
+    fn names_and_namespaces_narrow() {
+        let own = holding(in_ns(), "core", "secrets:a,b", "get");
+        let both = entry(bind(own, Scope::Cluster, "wide", RoleState::Shipped), 0, "core", "pods", "get");
+        let held = Held::of(&both);
+        let a_secret = rule("", "secrets", "get", &["a"]);
+        assert!(held.holds(&in_ns(), &a_secret) && !held.holds(&Scope::Cluster, &a_secret));
+        assert!(held.holds(&in_ns(), &rule("", "secrets", "get", &["a", "b"])));
+        assert!(!held.holds(&in_ns(), &rule("", "secrets", "get", &["a", "c"])));
+        assert!(!held.holds(&in_ns(), &rule("", "secrets", "get", &[])));
+        assert!(held.holds(&Scope::Namespace("other".to_owned()), &rule("", "pods", "get", &["x"])));
+    }
+
+    #[test]
+    fn what_is_dead_holds_nothing() {
+        let mut dead = holding(Scope::Cluster, "core", "pods", "get");
+        dead.grants[0].verdict = Verdict::Dead;
+        assert!(!Held::of(&dead).holds(&Scope::Cluster, &rule("", "pods", "get", &[])));
+    }
 }

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use rolecall::analysis::Options;
+use rolecall::analysis::{Options, Platform};
 use rolecall::finding::Finding;
 use rolecall::rules;
 
@@ -80,7 +80,10 @@ fn what_another_grant_holds_is_noise() {
 #[test]
 fn an_account_that_is_missing_is_broken_unless_another_holds_the_same() {
     let renamed = messages("rules/RC169/fires-renamed", "RC169");
-    assert!(matches!(renamed.as_slice(), [one] if one.contains("`op-ns/op`") && one.ends_with("broken")), "{renamed:?}");
+    assert!(
+        matches!(renamed.as_slice(), [one] if one.contains("`op-ns/op`") && one.ends_with("broken")),
+        "{renamed:?}"
+    );
     let leftover = messages("rules/RC169/fires-leftover", "RC169");
     assert!(matches!(leftover.as_slice(), [one] if one.ends_with("noise")), "{leftover:?}");
 }
@@ -97,4 +100,16 @@ fn a_duplicate_points_at_the_smaller_entry_and_names_the_wider() {
     assert_eq!(messages("rules/RC170/fires-twice", "RC170").len(), 1);
     let token = messages("rules/RC170/fires-token-twice", "RC170");
     assert!(token.iter().all(|message| message.contains("`get` stands twice")), "{token:?}");
+}
+
+#[test]
+fn openshift_checks_the_finalizers_of_owners() {
+    let folder = common::text(&fixtures("rules/RC192/quiet-owner-finalizers"));
+    let told = |platform| {
+        let assessments = common::load(&[folder.clone()], &[]).assess(&Options { platform, ..Options::default() });
+        let findings = rules::run(&assessments).into_iter().filter(|finding| finding.rule == "RC192");
+        findings.map(|finding| finding.permission).collect::<Vec<_>>()
+    };
+    assert!(told(Platform::Vanilla).is_empty());
+    assert_eq!(told(Platform::OpenShift), ["update widgets/finalizers"]);
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use super::Input;
 use super::unused_permission::class;
+use super::{Input, owner_finalizers};
 use crate::analysis::{Grant, Place, Verdict};
 use crate::finding::{Finding, LocationOf};
 use crate::rbac::Rule;
@@ -40,9 +40,10 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             }
         }
     }
+    findings.extend(owner_finalizers::find(input, doc, &entries));
     // Of all accounts of a package, the first one tells.
     let mut told = findings.iter().rev().take_while(|finding| finding.rule == doc.id);
-    if !told.any(|told| told.package == input.assessment.package && told.location_of == LocationOf::Resource) {
+    if !told.any(|told| told.package == input.assessment.package && told.permission.starts_with("create events")) {
         findings.extend(events(input, doc, &entries));
     }
 }

@@ -11,6 +11,7 @@ mod list_watch_under_names;
 mod missing_account;
 mod missing_companion;
 mod over_scope;
+mod owner_finalizers;
 mod stale_role;
 mod unbound_role;
 mod unexplained_call;

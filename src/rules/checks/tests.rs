@@ -122,6 +122,36 @@ fn dead_tokens_are_told_with_their_reason_also_without_a_log() {
 }
 
 #[test]
+fn advice_is_withdrawn_where_the_log_shows_that_it_works() {
+    let named = holding(in_ns(), "core", "configmaps:a", "create list");
+    assert_eq!((run("RC172", &named).len(), run("RC191", &named).len()), (1, 1));
+    let used = judged(named, |_| Verdict::Used);
+    assert!(run("RC172", &used).is_empty() && run("RC191", &used).is_empty());
+
+    let half = holding(Scope::Cluster, "core events.k8s.io", "pods", "get list watch");
+    let half = entry(half, 1, "core", "services", "get list");
+    let half = entry(half, 2, "core", "events", "create");
+    assert_eq!(spots(&run("RC192", &half)), [(LocationOf::Verb, 22, 2), (LocationOf::Resource, 31, 1)]);
+    assert!(run("RC192", &judged(half, |_| Verdict::Used)).is_empty());
+
+    let mut missing = bind(subject(), Scope::Cluster, "op", RoleState::Shipped);
+    missing.account = None;
+    missing.accounts = vec!["op-ns/operator".to_owned()];
+    assert_eq!(spots(&run("RC169", &missing)), [(LocationOf::Name, 801, 9)]);
+    let seen = call(judged(missing, |_| Verdict::Used), "get pods", "op-ns", CallVerdict::Denied, &[]);
+    assert!(run("RC169", &seen).is_empty());
+}
+
+#[test]
+fn a_role_that_several_subjects_hold_is_told_of_once() {
+    let twice = entry(holding(Scope::Cluster, "core", "pods", "get"), 1, "core", "pods", "get");
+    let mut other = twice.clone();
+    other.subject.name = "op-ns/other".to_owned();
+    let findings = crate::rules::run_with([doc("RC170")], &[twice, other]);
+    assert_eq!(spots(&findings), [(LocationOf::Entry, 20, 0)]);
+}
+
+#[test]
 fn unused_tokens_and_entries_are_told_once() {
     let held = entry(holding(Scope::Cluster, "core", "pods secrets", "get list"), 1, "apps", "deployments", "get");
     let held = unused_but(held, &[("get", "pods"), ("get", "secrets")]);
