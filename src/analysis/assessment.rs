@@ -248,7 +248,8 @@ pub struct Grant {
     pub places: Option<GrantPlaces>,
 }
 
-/// A guess at what was meant by a dead grant: these permissions together, where they would work.
+/// A guess at what was meant by a dead grant: these permissions together, where they would work. Without any: nothing
+/// like it exists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Meant {
     /// Where.

@@ -5,7 +5,8 @@ use super::{Grant, Meant};
 use crate::api::Table;
 use crate::rbac::{Rule, Scope};
 
-/// One guess each; none where nothing is evident.
+/// One guess each; none where nothing is evident. In a group whose resources are known, a guess without rules says that
+/// it has nothing of the kind.
 pub(super) fn of(table: &Table, grant: &Grant) -> Vec<Meant> {
     let rule = &grant.rule;
     let Some(verb) = rule.verbs.first() else { return Vec::new() };
@@ -28,5 +29,9 @@ pub(super) fn of(table: &Table, grant: &Grant) -> Vec<Meant> {
         let scope = if void { Scope::Cluster } else { grant.scope.clone() };
         Meant { scope, rules: guess.into_iter().map(single).collect() }
     });
-    guesses.collect()
+    let mut guesses: Vec<Meant> = guesses.collect();
+    if guesses.is_empty() && table.knows_group(group) {
+        guesses.push(Meant { scope: grant.scope.clone(), rules: Vec::new() });
+    }
+    guesses
 }

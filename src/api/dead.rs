@@ -46,6 +46,15 @@ const CHECKED_ELSEWHERE: &[(&str, &str, &str)] = &[
     ("certificatesigningrequests/approval", "approve", "it on signers"),
 ];
 
+/// The resources on which this verb is checked, when it is not on the one that was written.
+pub(super) fn checked_elsewhere(resource: &str, verb: &str) -> &'static [&'static str] {
+    match CHECKED_ELSEWHERE.iter().any(|(on, check, _)| *on == resource && *check == verb) {
+        true if resource.ends_with("bindings") => &["roles", "clusterroles"],
+        true => &["signers"],
+        false => &[],
+    }
+}
+
 /// Why a grant that `liveness` has found dead is.
 pub(super) fn explain(table: &Table, api_group: &str, resource: &str, verb: &str) -> DeadReason {
     impossible_group(table, api_group, resource)

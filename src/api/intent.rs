@@ -1,15 +1,15 @@
 //! What a dead (group, resource, verb) was probably meant to be, as permissions: so that it can be asked whether they
 //! are held. `dead` puts the same guesses into words.
 
-use super::meant;
 use super::table::{Group, Table};
+use super::{dead, meant};
 
 /// An API group, a resource with or without subresource, a verb.
 pub type Triple = (String, String, String);
 
 impl Table {
-    /// What may have been meant by a (group, resource, verb) of a rule that matches nothing: each guess is served, or
-    /// has the wildcards of what was written, and may be several permissions together.
+    /// What may have been meant by a (group, resource, verb) of a rule that matches nothing: each guess is served or
+    /// checked, or has the wildcards of what was written, and may be several permissions together.
     pub fn meant(&self, api_group: &str, resource: &str, verb: &str) -> Vec<Vec<Triple>> {
         let verb = meant::verb(verb).unwrap_or_else(|| verb.to_owned());
         let (owner, subresource) = resource.split_once('/').unwrap_or((resource, ""));
@@ -19,6 +19,9 @@ impl Table {
         }
         if api_group == "*" {
             return vec![vec![triple(api_group, resource)]];
+        }
+        if let Some((group, _)) = api_group.split_once('/').filter(|(group, _)| group.contains('.')) {
+            return vec![vec![triple(group, resource)]];
         }
         let exact = |group: &Group| group.any(resource, |_| true).then(|| resource.to_owned());
         let other_word = |group: &Group| meant::resource(group, owner, subresource).or_else(|| close(group, resource));
@@ -30,13 +33,10 @@ impl Table {
         let anywhere = |find: &dyn Fn(&Group) -> Option<String>| {
             self.groups().iter().filter_map(|(name, group)| Some(triple(name, &find(group)?))).collect::<Vec<_>>()
         };
-        let guesses = [here(&exact), anywhere(&exact), here(&other_word), anywhere(&other_word), anywhere(&slip)];
-        let takes = |(group, resource, verb): &Triple| {
-            let group = self.groups().get(group);
-            group.is_some_and(|group| {
-                group.any(resource, |served| verb == "*" || served.verbs.iter().any(|known| known == verb))
-            })
-        };
+        let elsewhere = dead::checked_elsewhere(resource, &verb).iter().map(|other| triple(api_group, other)).collect();
+        let guesses =
+            [elsewhere, here(&exact), anywhere(&exact), here(&other_word), anywhere(&other_word), anywhere(&slip)];
+        let takes = |(group, resource, verb): &Triple| !self.liveness(group, resource, verb).is_dead();
         let mut served = guesses.into_iter().map(|guess| guess.into_iter().filter(takes).collect::<Vec<_>>());
         let first = served.find(|guess| !guess.is_empty()).unwrap_or_default();
         first.into_iter().map(|triple| vec![triple]).collect()

@@ -59,7 +59,7 @@ fn every_kind_of_dead_grant_is_told_with_what_was_meant() {
         ("`*/*`", "matches only a subresource that is called \"*\"", "broken"),
         ("`secrets`", "no API group is called \"core\"; use apiGroup \"\"", "broken"),
         ("`widget`", "use widgets", "broken"),
-        ("the whole entry", "it has no verbs", "noise"),
+        ("the whole entry", "it has no verbs", "such an entry"),
         ("`/metrics`", "a RoleBinding grants nothing on non-resource URLs", "broken"),
         ("`nodes`", "cluster-scoped: a RoleBinding grants nothing on it", "broken"),
     ];

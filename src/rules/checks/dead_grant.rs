@@ -53,16 +53,20 @@ fn subject_of(slice: &Slice<'_>) -> String {
     }
 }
 
-/// Whether the subject holds by other grants what was meant. Where nothing like it exists, nothing can be missing.
+/// Whether the subject holds by other grants what was meant, where that is evident.
 fn standing(held: &Held<'_>, slice: &Slice<'_>) -> String {
-    let guessed: Vec<&&Grant> = slice.grants.iter().filter(|grant| !grant.meant.is_empty()).collect();
     let is_held = |meant: &Meant| meant.rules.iter().all(|rule| held.holds(&meant.scope, rule));
-    let missing: BTreeSet<&str> =
-        guessed.iter().filter(|grant| !grant.meant.iter().any(is_held)).map(|grant| entries::verb(grant)).collect();
-    match (guessed.is_empty(), missing.is_empty()) {
-        (true, _) => ". Nothing like it exists to be granted: noise".to_owned(),
-        (false, true) => ". What was meant is granted elsewhere: noise".to_owned(),
-        (false, false) => format!(". What was meant by {} is granted nowhere: broken", some_of(missing)),
+    let guessed: Vec<&&Grant> = slice.grants.iter().filter(|grant| !grant.meant.is_empty()).collect();
+    let missing = guessed.iter().filter(|grant| !grant.meant.iter().any(is_held));
+    let missing: BTreeSet<&str> = missing.map(|grant| entries::verb(grant)).collect();
+    let nothing = guessed.iter().flat_map(|grant| &grant.meant).all(|meant| meant.rules.is_empty());
+    match () {
+        () if guessed.is_empty() => String::new(),
+        () if !missing.is_empty() => {
+            format!(". What was meant by {} is granted nowhere: broken", some_of(missing))
+        }
+        () if nothing => ". Nothing like it exists to be granted: noise".to_owned(),
+        () => ". What was meant is granted elsewhere: noise".to_owned(),
     }
 }
 
