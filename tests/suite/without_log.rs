@@ -106,7 +106,8 @@ fn a_duplicate_points_at_the_smaller_entry_and_names_the_wider() {
 fn openshift_checks_the_finalizers_of_owners() {
     let folder = common::text(&fixtures("rules/RC192/quiet-owner-finalizers"));
     let told = |platform| {
-        let assessments = common::load(&[folder.clone()], &[]).assess(&Options { platform, ..Options::default() });
+        let assessments =
+            common::load(std::slice::from_ref(&folder), &[]).assess(&Options { platform, ..Options::default() });
         let findings = rules::run(&assessments).into_iter().filter(|finding| finding.rule == "RC192");
         findings.map(|finding| finding.permission).collect::<Vec<_>>()
     };
