@@ -14,8 +14,9 @@ pub(super) fn of(table: &Table, grant: &Grant) -> Vec<Meant> {
     let (Some(group), Some(resource)) = (rule.api_groups.first(), rule.resources.first()) else {
         return if rule.non_resource_urls.is_empty() { Vec::new() } else { in_cluster(rule) };
     };
+    let nothing = || vec![Meant { scope: grant.scope.clone(), rules: Vec::new() }];
     if grant.scope != Scope::Cluster && void_in_namespace(table, group, resource, verb) {
-        return in_cluster(rule);
+        return if table.liveness(group, resource, verb).is_dead() { nothing() } else { in_cluster(rule) };
     }
     let single = |(group, resource, verb)| Rule {
         api_groups: vec![group],
@@ -29,9 +30,6 @@ pub(super) fn of(table: &Table, grant: &Grant) -> Vec<Meant> {
         let scope = if void { Scope::Cluster } else { grant.scope.clone() };
         Meant { scope, rules: guess.into_iter().map(single).collect() }
     });
-    let mut guesses: Vec<Meant> = guesses.collect();
-    if guesses.is_empty() && table.knows_group(group) {
-        guesses.push(Meant { scope: grant.scope.clone(), rules: Vec::new() });
-    }
-    guesses
+    let guesses: Vec<Meant> = guesses.collect();
+    if guesses.is_empty() && table.knows_group(group) { nothing() } else { guesses }
 }
