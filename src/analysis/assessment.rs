@@ -27,9 +27,10 @@ pub struct Assessment {
     pub bindings: Vec<BindingPlace>,
     /// CRDs of the package (`plural.group`).
     pub crds: Vec<String>,
-    /// Service accounts that the package ships (`NAMESPACE/NAME`); none where it may ship more than was read: some of
-    /// it was not readable, or a kustomization was not built.
-    pub accounts: Vec<String>,
+    /// Of an account that the package does not ship: the first of those that it ships in the same namespace. None where
+    /// it may ship more than was read: some of it was not readable, or a kustomization was not built.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub accounts_beside: Vec<String>,
     /// What the cluster runs.
     pub platform: Platform,
     /// "holds N, used M".

@@ -166,7 +166,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         account: subjects::account(cx, selection),
         bindings: held.bindings,
         crds: subjects::crds(cx),
-        accounts: subjects::accounts(cx),
+        accounts_beside: subjects::accounts_beside(cx, selection),
         platform: cx.options.platform,
         points,
         entries_left_out,

@@ -131,21 +131,23 @@ pub(super) fn account(cx: &Context<'_>, selection: &Selection) -> Option<Place> 
     Some(place(cx, "ServiceAccount", cx.package.resolve(account.namespace.as_ref()), &account.name))
 }
 
-/// Accounts that the package ships, where those are all that it may ship, and where their namespace is written or does
-/// not rest on what bindings name. Of a bundle, others make accounts too.
-pub(super) fn accounts(cx: &Context<'_>) -> Vec<String> {
+/// Most accounts that are named beside a missing one.
+const MOST_BESIDE: usize = 5;
+
+/// Accounts that the package ships in the namespace of a subject that it does not ship, where those are all that it may
+/// ship, and where their namespace is written or does not rest on what bindings name. Of a bundle, others make accounts
+/// too.
+pub(super) fn accounts_beside(cx: &Context<'_>, selection: &Selection) -> Vec<String> {
     let facts = &cx.package.facts;
+    let namespace = selection.key.as_ref().and_then(SubjectKey::namespace);
+    let (Some(namespace), None) = (namespace, account(cx, selection)) else { return Vec::new() };
     if cx.package.kustomized || facts.incomplete || !facts.olm_installs.is_empty() {
         return Vec::new();
     }
     let guessed = cx.package.namespace_from == NamespaceFrom::Manifests;
     let accounts = facts.accounts.iter().filter(|account| account.namespace.is_some() || !guessed);
-    let mut names: Vec<String> = accounts
-        .map(|account| format!("{}/{}", cx.package.resolve(account.namespace.as_ref()), account.name.value))
-        .collect();
-    names.sort();
-    names.dedup();
-    names
+    let beside = accounts.filter(|account| cx.package.resolve(account.namespace.as_ref()) == namespace);
+    beside.take(MOST_BESIDE).map(|account| account.name.value.clone()).collect()
 }
 
 /// CRDs of the package, as `plural.group`.

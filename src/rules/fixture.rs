@@ -38,7 +38,7 @@ pub(crate) fn subject() -> Assessment {
         account: Some(place("ServiceAccount", "op-ns", "op", 902)),
         bindings: Vec::new(),
         crds: vec!["widgets.example.com".to_owned()],
-        accounts: vec!["op-ns/op".to_owned()],
+        accounts_beside: Vec::new(),
         platform: Platform::Vanilla,
         points: Points::default(),
         evidence: None,

@@ -1,7 +1,5 @@
 //! RC169: a binding names a service account that the package does not ship, next to accounts that it ships.
 
-use std::collections::BTreeSet;
-
 use super::Input;
 use crate::analysis::{Assessment, BindingPlace};
 use crate::finding::{Finding, LocationOf, Related, ScopeClass};
@@ -16,7 +14,9 @@ const EVERYWHERE: [&str; 4] = ["default", "builder", "deployer", "pipeline"];
 /// One finding an account: at the first binding that names it.
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
-    let Some(neighbours) = neighbours(input) else { return };
+    if !is_missing(input) {
+        return;
+    }
     let by_name: Vec<(usize, &BindingPlace)> =
         assessment.bindings.iter().enumerate().filter(|(_, binding)| binding.via_group.is_none()).collect();
     let Some((_, first)) = by_name.first() else { return };
@@ -30,10 +30,10 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     let runs =
         assessment.workloads.first().map(|place| format!(", as which {} runs", label(place))).unwrap_or_default();
     let message = format!(
-        "{}: {} names `{account}`{runs}; the package ships {}; {standing}",
+        "{}: {} names `{account}`{runs}; the package ships {} there; {standing}",
         doc.title,
         label(&first.binding),
-        some_of(neighbours)
+        some_of(assessment.accounts_beside.iter().map(String::as_str))
     );
     let class = match by_name.iter().any(|(_, binding)| binding.scope == Scope::Cluster) {
         true => ScopeClass::Cluster,
@@ -50,24 +50,17 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     findings.extend(draft.finish(doc));
 }
 
-/// The accounts that the package ships in the namespace of an account that it does not ship; `None` where the account
-/// is there, may be there, or is another package's.
-fn neighbours<'a>(input: &Input<'a>) -> Option<BTreeSet<&'a str>> {
+/// Whether the account is nowhere, as far as the input tells: the package ships others beside it, and neither every
+/// cluster, nor another package, nor the log has it.
+fn is_missing(input: &Input<'_>) -> bool {
     let assessment = input.assessment;
-    let (namespace, name) = service_account(assessment)?;
-    let known = assessment.account.is_some() || !assessment.calls.is_empty() || EVERYWHERE.contains(&name);
-    let shipped_by = |other: &Assessment| other.accounts.contains(&assessment.subject.name);
-    if known || namespace == "kube-system" || input.all.iter().any(shipped_by) {
-        return None;
-    }
-    let in_namespace = |account: &&str| account.split_once('/').is_some_and(|(own, _)| own == namespace);
-    let shipped: BTreeSet<&str> = assessment.accounts.iter().map(String::as_str).filter(in_namespace).collect();
-    (!shipped.is_empty()).then_some(shipped)
-}
-
-/// Namespace and name of a subject that is a service account.
-fn service_account(assessment: &Assessment) -> Option<(&str, &str)> {
-    assessment.subject.user.strip_prefix("system:serviceaccount:")?.split_once(':')
+    let Some((namespace, name)) = assessment.subject.name.split_once('/') else { return false };
+    let elsewhere = |other: &Assessment| other.account.is_some() && other.subject.name == assessment.subject.name;
+    !assessment.accounts_beside.is_empty()
+        && assessment.calls.is_empty()
+        && namespace != "kube-system"
+        && !EVERYWHERE.contains(&name)
+        && !input.all.iter().any(elsewhere)
 }
 
 /// Whether a subject that exists is bound to the same role in the same scope.

@@ -136,7 +136,7 @@ fn advice_is_withdrawn_where_the_log_shows_that_it_works() {
 
     let mut missing = bind(subject(), Scope::Cluster, "op", RoleState::Shipped);
     missing.account = None;
-    missing.accounts = vec!["op-ns/operator".to_owned()];
+    missing.accounts_beside = vec!["operator".to_owned()];
     assert_eq!(spots(&run("RC169", &missing)), [(LocationOf::Name, 801, 9)]);
     let seen = call(judged(missing, |_| Verdict::Used), "get pods", "op-ns", CallVerdict::Denied, &[]);
     assert!(run("RC169", &seen).is_empty());
