@@ -1,11 +1,14 @@
 //! The headline: points held and used. A point is (scope, apiGroup, resource[/subresource], verb) of the API table
 //! plus the CRDs of the input, wildcards expanded there; names and non-resource URLs are counted beside it.
+//!
+//! A well-known extension may not be installed: its points count where a grant names its group, and not in the group
+//! `*`, which then has the same number whatever this build knows of extensions.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::GrantIndex;
 use super::{Activity, Grant, Points, Verdict, is_default};
-use crate::api::{Liveness, Served, Table};
+use crate::api::{Liveness, Origin, Served, Table};
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 
 /// (apiGroup, resource[/subresource], verb).
@@ -73,13 +76,15 @@ fn expand(table: &Table, grant: &Grant, points: &mut BTreeSet<Point>) -> bool {
             if !matches!(table.liveness(group, resource, verb), Liveness::Dead(_)) {
                 points.insert((group.clone(), resource.clone(), verb.clone()));
             }
-        } else if let Some(served) = table.get(group, main, sub) {
+            return false;
+        }
+        if let Some(served) = table.get(group, main, sub) {
             add(served, verb, grant, points);
         }
-        return unknown && verb == "*";
+        return table.liveness(group, resource, verb) == Liveness::UnknownGroup;
     }
     for served in table.iter() {
-        let in_group = group == "*" || *group == served.api_group;
+        let in_group = *group == served.api_group || (group == "*" && served.origin != Origin::Extension);
         let named = resource == "*"
             || (main == "*" && !served.subresource.is_empty() && sub == served.subresource)
             || (main == served.resource && sub == served.subresource);
@@ -104,8 +109,7 @@ fn add(served: &Served, verb: &str, grant: &Grant, points: &mut BTreeSet<Point>)
 
 /// Whether requests for it carry a namespace, so that a RoleBinding can allow them.
 pub(super) fn in_namespace(served: &Served, verb: &str) -> bool {
-    let namespaces = served.api_group.is_empty() && served.resource == "namespaces";
-    served.namespaced || (namespaces && matches!(verb, "get" | "update" | "patch" | "delete"))
+    served.namespaced || served.is_its_own_namespace(verb)
 }
 
 fn request((api_group, resource, verb): &Point) -> Request {

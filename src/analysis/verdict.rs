@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::index::GrantIndex;
 use super::meant;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
-use crate::api::{EntryLiveness, Liveness, Table, is_check_only};
+use crate::api::{EntryLiveness, Liveness, Table, is_check_only, is_checked};
 use crate::audit::Decision;
 use crate::needs::NeedKind;
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
@@ -169,14 +169,13 @@ fn liveness<'a>(table: &Table, grant: &'a Grant, entry: Option<&mut EntryLivenes
     (if check_only && !observable { Life::CheckOnly } else { Life::Alive }, String::new())
 }
 
-/// Whether a grant of a RoleBinding can match no request because the resource is cluster-scoped. The Namespace
-/// object is the exception: requests to it carry its name as their namespace.
+/// Whether a grant of a RoleBinding can match no request because the resource is cluster-scoped. Checks may carry a
+/// namespace all the same (`bind` on clusterroles, `use` of SecurityContextConstraints), and `*` has their verbs too.
 pub(super) fn void_in_namespace(table: &Table, group: &str, resource: &str, verb: &str) -> bool {
     let (main, sub) = resource.split_once('/').unwrap_or((resource, ""));
     let Some(served) = table.get(group, main, sub) else { return false };
-    let namespace_object =
-        group.is_empty() && main == "namespaces" && matches!(verb, "*" | "get" | "update" | "patch" | "delete");
-    !served.namespaced && !namespace_object && !is_check_only(group, resource, verb)
+    let checked = is_check_only(group, resource, verb) || is_checked(group, resource, verb);
+    !served.namespaced && !served.is_its_own_namespace(verb) && !checked
 }
 
 /// The list without which an entry grants nothing (`pkg/apis/rbac/validation/validation.go`, `ValidatePolicyRule`).

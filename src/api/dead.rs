@@ -3,8 +3,8 @@
 
 use super::data;
 use super::liveness::DeadReason;
-use super::meant;
-use super::table::{Group, REQUEST_VERBS, Subresources, Table};
+use super::meant::{self, Reach};
+use super::table::{Group, Origin, REQUEST_VERBS, Subresources, Table};
 use super::virtual_checks::checked_verbs;
 
 /// Resources that Kubernetes no longer serves: group, resource (`*`: the whole group), the minor that removed it,
@@ -95,7 +95,7 @@ pub(super) fn impossible_group(table: &Table, api_group: &str, resource: &str) -
     // Kubernetes keeps names without a dot for itself (apiextensions validation of spec.group).
     let meant = match api_group {
         "core" | "corev1" | "v1" | "api" => Some(String::new()),
-        short => table.groups().keys().find(|known| known.split('.').next() == Some(short)).cloned(),
+        short => meant::group(table, short),
     };
     Some(reason(format!("no API group is called \"{api_group}\""), meant.map(|group| quoted_group(&group))))
 }
@@ -152,7 +152,7 @@ fn unserved_of(table: &Table, known: &Subresources, resource: &str, subresource:
     let Some(main) = known.values().next() else {
         return reason(format!("{resource} does not exist"), None);
     };
-    if main.custom {
+    if main.origin == Origin::Crd {
         return reason(format!("the CRD declares no {subresource} subresource, so {resource} is not served"), None);
     }
     let close = known.keys().find(|sub| !sub.is_empty() && meant::same_word(sub, subresource));
@@ -182,10 +182,13 @@ fn missing_resource(table: &Table, api_group: &str, resource: &str) -> DeadReaso
     let (owner, subresource) = resource.split_once('/').unwrap_or((resource, ""));
     let here = table.groups().get(api_group);
     let exactly = |group: &Group| group.any(resource, |_| true).then(|| resource.to_owned());
-    let suggestion = meant::places(table, exactly)
-        .or_else(|| here.and_then(|group| meant::resource(group, owner, subresource)))
-        .or_else(|| meant::places(table, |group| meant::resource(group, owner, subresource)))
-        .or_else(|| meant::places(table, |group| meant::slip(group, owner)));
+    let alike = |group: &Group| meant::resource(group, owner, subresource);
+    let suggestion = meant::places(table, Reach::Given, exactly)
+        .or_else(|| here.and_then(alike))
+        .or_else(|| meant::places(table, Reach::Given, alike))
+        .or_else(|| meant::places(table, Reach::Extensions, exactly))
+        .or_else(|| meant::places(table, Reach::Given, |group| meant::slip(group, owner)))
+        .or_else(|| meant::places(table, Reach::Extensions, alike));
     if suggestion.is_some() {
         return no_such_resource(api_group, resource, suggestion);
     }

@@ -2,7 +2,8 @@
 //! are held. `dead` puts the same guesses into words.
 
 use super::table::{Group, Table};
-use super::{dead, meant};
+use super::dead;
+use super::meant::{self, Reach};
 
 /// An API group, a resource with or without subresource, a verb.
 pub type Triple = (String, String, String);
@@ -30,12 +31,21 @@ impl Table {
         let here = |find: &dyn Fn(&Group) -> Option<String>| {
             own.into_iter().filter_map(|(name, group)| Some(triple(name, &find(group)?))).collect::<Vec<_>>()
         };
-        let anywhere = |find: &dyn Fn(&Group) -> Option<String>| {
-            self.groups().iter().filter_map(|(name, group)| Some(triple(name, &find(group)?))).collect::<Vec<_>>()
+        let anywhere = |reach: Reach, find: &dyn Fn(&Group) -> Option<String>| {
+            let groups = self.groups().iter().filter(|(_, group)| reach.has(group));
+            groups.filter_map(|(name, group)| Some(triple(name, &find(group)?))).collect::<Vec<_>>()
         };
         let elsewhere = dead::checked_elsewhere(resource, &verb).iter().map(|other| triple(api_group, other)).collect();
-        let guesses =
-            [elsewhere, here(&exact), anywhere(&exact), here(&other_word), anywhere(&other_word), anywhere(&slip)];
+        let guesses = [
+            elsewhere,
+            here(&exact),
+            anywhere(Reach::Given, &exact),
+            here(&other_word),
+            anywhere(Reach::Given, &other_word),
+            anywhere(Reach::Extensions, &exact),
+            anywhere(Reach::Given, &slip),
+            anywhere(Reach::Extensions, &other_word),
+        ];
         let takes = |(group, resource, verb): &Triple| !self.liveness(group, resource, verb).is_dead();
         let mut served = guesses.into_iter().map(|guess| guess.into_iter().filter(takes).collect::<Vec<_>>());
         let first = served.find(|guess| !guess.is_empty()).unwrap_or_default();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::table::{Group, REQUEST_VERBS, Served, Subresources, Table};
+use super::table::{Group, Origin, REQUEST_VERBS, Served, Subresources, Table, is_of_extension};
 use super::virtual_checks::is_checked;
 use super::{dead, meant};
 
@@ -15,7 +15,8 @@ pub enum Liveness {
     /// (`bind`, `signers`, `*/finalizers`, `nodes/metrics`, `use` …), or a component of a custom group may.
     CheckOnly,
     /// The group is in neither the table nor the CRDs of the input: never called dead. So is a resource that the
-    /// CRDs of a custom group do not declare: their operator may create it, or serve it by aggregation.
+    /// CRDs of a custom group do not declare: their operator may create it, or serve it by aggregation. So is what
+    /// the table does not have of a well-known extension: another release may.
     UnknownGroup,
     /// Matches nothing that any API serves or checks.
     Dead(DeadReason),
@@ -60,7 +61,7 @@ impl Table {
         }
         match self.groups().get(api_group) {
             None => Some(Liveness::UnknownGroup),
-            Some(group) if group.builtin => None,
+            Some(group) if group.origin == Origin::Kubernetes => None,
             Some(group) => group.custom_alive(resource, verb),
         }
     }
@@ -91,7 +92,7 @@ impl Table {
         let Some(owner) = resource.strip_suffix("/finalizers") else {
             return true;
         };
-        let builtin = self.groups().get(api_group).filter(|group| group.builtin);
+        let builtin = self.groups().get(api_group).filter(|group| group.origin == Origin::Kubernetes);
         builtin.is_none_or(|group| group.any(owner, |_| true))
     }
 }
@@ -111,7 +112,7 @@ impl Group {
         }
     }
 
-    /// Judges what is not served in a group that only CRDs define; `None` for dead. Its components may check more
+    /// Judges what is not served in a group that only CRDs and extensions define; `None` for dead. Its components may check more
     /// than requests: own verbs (Knative `knsubscribe`), virtual resources (cert-manager `signers`) and
     /// subresources (`prometheuses/api`).
     fn custom_alive(&self, resource: &str, verb: &str) -> Option<Liveness> {
@@ -120,8 +121,11 @@ impl Group {
         }
         let (owner, subresource) = resource.split_once('/').unwrap_or((resource, ""));
         match self.resources.get(owner) {
-            // The CRD says what it serves of these; `finalizers` has been judged as a check.
-            Some(_) if matches!(subresource, "" | "status" | "scale" | "finalizers") => None,
+            // What is served is served with these verbs only; `finalizers` has been judged as a check.
+            Some(known) if subresource == "finalizers" || known.contains_key(subresource) => None,
+            Some(known) if is_of_extension(known) => Some(Liveness::UnknownGroup),
+            // The CRD says whether it has these.
+            Some(_) if matches!(subresource, "status" | "scale") => None,
             Some(_) => Some(Liveness::CheckOnly),
             None if meant::plural(self, owner).is_some() => None,
             None => Some(Liveness::UnknownGroup),

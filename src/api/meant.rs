@@ -1,6 +1,6 @@
 //! What was probably meant by a resource or verb that does not exist.
 
-use super::table::{Group, REQUEST_VERBS, Subresources, Table};
+use super::table::{Group, Origin, REQUEST_VERBS, Subresources, Table};
 
 /// What people write for a verb.
 const MEANT_VERB: &[(&str, &str)] = &[
@@ -56,12 +56,41 @@ pub(super) fn slip(group: &Group, owner: &str) -> Option<String> {
     group.resources.keys().find(|plural| one_letter_off(plural, owner)).cloned()
 }
 
+/// The groups that a suggestion may be from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Reach {
+    /// Those of Kubernetes and of the CRDs in the input.
+    Given,
+    /// Those that only an extension has, which may not be installed.
+    Extensions,
+}
+
+impl Reach {
+    pub(super) fn has(self, group: &Group) -> bool {
+        (self == Self::Extensions) == (group.origin == Origin::Extension)
+    }
+}
+
 /// The groups in which something is found, as text.
-pub(super) fn places(table: &Table, find: impl Fn(&Group) -> Option<String>) -> Option<String> {
-    let found =
-        table.groups().iter().filter_map(|(name, group)| Some(format!("{} in apiGroup \"{name}\"", find(group)?)));
+pub(super) fn places(table: &Table, reach: Reach, find: impl Fn(&Group) -> Option<String>) -> Option<String> {
+    let groups = table.groups().iter().filter(|(_, group)| reach.has(group));
+    let found = groups.filter_map(|(name, group)| Some(format!("{} in apiGroup \"{name}\"", find(group)?)));
     let found: Vec<String> = found.collect();
     (!found.is_empty()).then(|| found.join(" or "))
+}
+
+/// The group whose first label this is, if only one extension has such a group.
+pub(super) fn group(table: &Table, label: &str) -> Option<String> {
+    let named = |reach: Reach| {
+        let groups = table.groups().iter().filter(move |(_, group)| reach.has(group));
+        groups.map(|(name, _)| name).filter(|name| name.split('.').next() == Some(label))
+    };
+    let mut extensions = named(Reach::Extensions);
+    let only = match (extensions.next(), extensions.next()) {
+        (Some(name), None) => Some(name),
+        _ => None,
+    };
+    named(Reach::Given).next().or(only).cloned()
 }
 
 /// Whether two words differ at most in their plural ending.

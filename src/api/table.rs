@@ -1,9 +1,10 @@
-//! The served API as a table: built-in resources of one minor plus custom resources of the input.
+//! The served API as a table: built-in resources of one minor, those of well-known extensions, and custom resources
+//! of the input.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::data;
+use super::{data, extensions};
 
 /// One served resource or subresource.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,8 +29,20 @@ pub struct Served {
     pub versions: Vec<String>,
     /// Names such as `deploy` that kubectl takes and RBAC does not, sorted.
     pub short_names: Vec<String>,
-    /// Whether it comes from a CRD of the input.
-    pub custom: bool,
+    /// Who says so.
+    pub origin: Origin,
+}
+
+/// From where a resource or group is known.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Origin {
+    /// Kubernetes itself: all that there is.
+    Kubernetes,
+    /// A release of a well-known extension: another release, or a cluster without it, has other resources. So it tells
+    /// what exists and never what does not.
+    Extension,
+    /// CRDs of the input: they say all of their resources, and nothing of others in their groups.
+    Crd,
 }
 
 /// A custom resource, as a CRD of the input declares it.
@@ -66,14 +79,14 @@ const SUBRESOURCE_VERBS: [&str; 3] = ["get", "patch", "update"];
 pub(super) type Subresources = BTreeMap<String, Served>;
 
 /// The resources of one API group by plural name.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) struct Group {
-    /// Whether Kubernetes itself has this group: then nothing else adds resources to it.
-    pub(super) builtin: bool,
+    /// The most certain of the origins of its resources.
+    pub(super) origin: Origin,
     pub(super) resources: BTreeMap<String, Subresources>,
 }
 
-/// Served resources of one Kubernetes minor plus those added from CRDs.
+/// Served resources of one Kubernetes minor and of extensions, plus those added from CRDs.
 #[derive(Debug, Clone, Default)]
 pub struct Table {
     minor: String,
@@ -83,7 +96,9 @@ pub struct Table {
 impl Table {
     /// The table of a minor such as `1.36`; `None` when this build has no data for it.
     pub fn for_minor(minor: &str) -> Option<Self> {
-        Self::shared(minor).cloned()
+        let mut table = Self::shared(minor)?.clone();
+        extensions::all().for_each(|served| table.add(served));
+        Some(table)
     }
 
     /// The built-in part of a minor, read once.
@@ -96,11 +111,7 @@ impl Table {
 
     fn read(minor: &str, text: &str) -> Self {
         let mut table = Self { minor: minor.to_owned(), groups: BTreeMap::new() };
-        for served in text.lines().filter(|line| !line.starts_with('#')).filter_map(parse) {
-            let group = table.groups.entry(served.api_group.clone()).or_default();
-            group.builtin = true;
-            group.add(served);
-        }
+        text.lines().filter(|line| !line.starts_with('#')).filter_map(parse).for_each(|served| table.add(served));
         table
     }
 
@@ -109,28 +120,25 @@ impl Table {
         &self.minor
     }
 
-    /// Adds custom resources (get, list, watch, create, update, patch, delete, deletecollection, and
-    /// get/update/patch on status and scale where declared). What is already there stays: two versions of
-    /// one CRD in the input unite.
+    /// Adds a custom resource in place of what extensions say of it. Two versions of one CRD in the input unite.
     pub fn add_custom(&mut self, resource: &CustomResource) {
-        let group = self.groups.entry(resource.api_group.clone()).or_default();
-        let subresources = [("", true), ("status", resource.status), ("scale", resource.scale)];
-        for (subresource, _) in subresources.into_iter().filter(|(_, declared)| *declared) {
-            let verbs: &[&str] = if subresource.is_empty() { &REQUEST_VERBS } else { &SUBRESOURCE_VERBS };
-            group.add(Served {
-                api_group: resource.api_group.clone(),
-                resource: resource.plural.clone(),
-                subresource: subresource.to_owned(),
-                kind: resource.kind.clone(),
-                singular: resource.singular.clone(),
-                verbs: verbs.iter().map(|&verb| verb.to_owned()).collect(),
-                namespaced: resource.namespaced,
-                by_default: true,
-                versions: resource.versions.clone(),
-                short_names: if subresource.is_empty() { resource.short_names.clone() } else { Vec::new() },
-                custom: true,
-            });
+        if let Some(group) = self.groups.get_mut(&resource.api_group)
+            && group.resources.get(&resource.plural).is_some_and(is_of_extension)
+        {
+            group.resources.remove(&resource.plural);
         }
+        resource.serves(Origin::Crd).for_each(|served| self.add(served));
+    }
+
+    /// Adds an entry; what is already there stays.
+    fn add(&mut self, served: Served) {
+        let group = self.groups.entry(served.api_group.clone());
+        let group = group.or_insert_with(|| Group { origin: served.origin, resources: BTreeMap::new() });
+        if group.origin == Origin::Extension {
+            group.origin = served.origin;
+        }
+        let subresources = group.resources.entry(served.resource.clone()).or_default();
+        subresources.entry(served.subresource.clone()).or_insert(served);
     }
 
     /// The entry of a resource (`subresource` empty for the main one).
@@ -159,11 +167,46 @@ impl Table {
     }
 }
 
-impl Group {
-    fn add(&mut self, served: Served) {
-        let subresources = self.resources.entry(served.resource.clone()).or_default();
-        subresources.entry(served.subresource.clone()).or_insert(served);
+impl CustomResource {
+    /// What the API server serves for it: all verbs of requests, and get, patch, update on status and scale where
+    /// declared.
+    pub(super) fn serves(&self, origin: Origin) -> impl Iterator<Item = Served> {
+        let subresources = [("", true), ("status", self.status), ("scale", self.scale)];
+        subresources.into_iter().filter(|(_, declared)| *declared).map(move |(subresource, _)| {
+            let verbs: &[&str] = if subresource.is_empty() { &REQUEST_VERBS } else { &SUBRESOURCE_VERBS };
+            Served {
+                api_group: self.api_group.clone(),
+                resource: self.plural.clone(),
+                subresource: subresource.to_owned(),
+                kind: self.kind.clone(),
+                singular: self.singular.clone(),
+                verbs: verbs.iter().map(|&verb| verb.to_owned()).collect(),
+                namespaced: self.namespaced,
+                by_default: true,
+                versions: self.versions.clone(),
+                short_names: if subresource.is_empty() { self.short_names.clone() } else { Vec::new() },
+                origin,
+            }
+        })
     }
+}
+
+impl Served {
+    /// Whether a request with this verb to this cluster-scoped object carries the object's name as its namespace, so
+    /// that a RoleBinding there grants it (Kubernetes `RequestInfoFactory`; for projects OpenShift's
+    /// `projectRequestInfoResolver`).
+    pub fn is_its_own_namespace(&self, verb: &str) -> bool {
+        let namespace = matches!(
+            (self.api_group.as_str(), self.resource.as_str()),
+            ("", "namespaces") | ("project.openshift.io", "projects")
+        );
+        namespace && matches!(verb, "*" | "get" | "update" | "patch" | "delete")
+    }
+}
+
+/// Whether only an extension tells of this resource.
+pub(super) fn is_of_extension(subresources: &Subresources) -> bool {
+    subresources.values().all(|served| served.origin == Origin::Extension)
 }
 
 /// One data line, tab-separated: group, resource, subresource, kind, singular, scope, verbs, availability, versions,
@@ -186,6 +229,6 @@ fn parse(line: &str) -> Option<Served> {
         by_default: availability == "default",
         versions,
         short_names,
-        custom: false,
+        origin: Origin::Kubernetes,
     })
 }

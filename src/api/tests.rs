@@ -1,6 +1,7 @@
 //! The served tables, the built-in policy, and the verdict of grants row by row.
 
 mod builtin;
+mod extensions;
 mod intent;
 mod liveness;
 mod table;

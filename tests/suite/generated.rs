@@ -29,7 +29,7 @@ fn every_minor_has_a_version() {
 #[test]
 fn served_resources_are_those_of_kubernetes_discovery() {
     for (minor, version) in VERSIONS {
-        match module(version) {
+        match module("k8s.io/kubernetes", version) {
             Some(module) => {
                 let text = served(&module.join("api/discovery"), version);
                 compare(&format!("served-{minor}.tsv"), &text);
@@ -52,7 +52,7 @@ fn served_resources_are_those_of_the_reference_copy() {
 #[test]
 fn builtin_policy_is_that_of_kubernetes_bootstrap() {
     for (minor, version) in VERSIONS {
-        match module(version) {
+        match module("k8s.io/kubernetes", version) {
             Some(module) => {
                 let folder = module.join("plugin/pkg/auth/authorizer/rbac/bootstrappolicy/testdata");
                 compare(&format!("builtin-{minor}.txt"), &builtin(&folder, version));
@@ -62,14 +62,14 @@ fn builtin_policy_is_that_of_kubernetes_bootstrap() {
     }
 }
 
-/// The folder of a Kubernetes version in the Go module cache.
-fn module(version: &str) -> Option<PathBuf> {
+/// The folder of a module's version in the Go module cache.
+pub fn module(name: &str, version: &str) -> Option<PathBuf> {
     let cache = match (std::env::var_os("GOMODCACHE"), std::env::var_os("GOPATH")) {
         (Some(cache), _) => PathBuf::from(cache),
         (None, Some(path)) => PathBuf::from(path).join("pkg/mod"),
         (None, None) => PathBuf::from(std::env::var_os("HOME")?).join("go/pkg/mod"),
     };
-    Some(cache.join(format!("k8s.io/kubernetes@{version}"))).filter(|folder| folder.is_dir())
+    Some(cache.join(format!("{name}@{version}"))).filter(|folder| folder.is_dir())
 }
 
 fn data(name: &str) -> PathBuf {
@@ -80,12 +80,12 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-fn compare(name: &str, generated: &str) {
+pub fn compare(name: &str, generated: &str) {
     let path = data(name);
     if std::env::var_os("UPDATE").is_some() {
         fs::write(&path, generated).unwrap();
     }
-    assert!(read(&path) == generated, "{name} is stale: run UPDATE=1 cargo test generated");
+    assert!(read(&path) == generated, "{name} is stale: run UPDATE=1 cargo test");
 }
 
 fn header(version: &str, source: &str) -> String {

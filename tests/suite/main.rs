@@ -20,6 +20,7 @@ mod audit;
 mod cli;
 mod common;
 mod corpus;
+mod extensions;
 mod formats;
 mod generated;
 mod judge;
