@@ -230,6 +230,62 @@ fn a_role_binding_gives_nothing_on_cluster_scoped_resources() {
 }
 
 #[test]
+fn checks_that_carry_a_namespace_and_projects_are_no_void_in_a_role_binding() {
+    let role = |rules: &str| {
+        format!(
+            "apiVersion: rbac.authorization.k8s.io/v1\nkind: Role\nmetadata: {{name: r, namespace: ns}}\nrules: [{rules}]\n---\n\
+             apiVersion: rbac.authorization.k8s.io/v1\nkind: RoleBinding\nmetadata: {{name: r, namespace: ns}}\n\
+             roleRef: {{apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}}\nsubjects: [{{kind: ServiceAccount, name: op}}]\n"
+        )
+    };
+    let verdicts = |rules: &str| verdicts(&only(judge(&role(rules), &[], Options::default())));
+    assert_eq!(
+        verdicts(
+            "{apiGroups: [security.openshift.io], resources: [securitycontextconstraints], verbs: [use, get, '*']}"
+        ),
+        [
+            "securitycontextconstraints use: Unjudged",
+            "securitycontextconstraints get: Dead",
+            "securitycontextconstraints *: Unjudged"
+        ]
+    );
+    assert_eq!(
+        verdicts("{apiGroups: [rbac.authorization.k8s.io], resources: [clusterroles], verbs: [bind, get, '*']}"),
+        ["clusterroles bind: Unjudged", "clusterroles get: Dead", "clusterroles *: Unjudged"]
+    );
+    assert_eq!(
+        verdicts("{apiGroups: [project.openshift.io], resources: [projects], verbs: [get, list]}"),
+        ["projects get: Unjudged", "projects list: Dead"]
+    );
+    assert_eq!(
+        verdicts("{apiGroups: [config.openshift.io], resources: [proxies, others], verbs: [get]}"),
+        ["proxies get: Dead", "others get: Unjudged"]
+    );
+}
+
+#[test]
+fn points_of_an_extension_count_where_its_group_is_named() {
+    let held = |rules: &str| {
+        let points = only(judge(&cluster(rules), &[], Options::default())).points;
+        (points.held, points.unbounded)
+    };
+    assert_eq!(held("{apiGroups: [route.openshift.io], resources: [routes], verbs: [get, list]}"), (2, false));
+    // All verbs of routes; those and the three of the status.
+    assert_eq!(held("{apiGroups: [route.openshift.io], resources: [routes], verbs: ['*']}"), (8, false));
+    assert_eq!(held("{apiGroups: [route.openshift.io], resources: ['*'], verbs: ['*']}"), (11, false));
+    // What neither the table nor the input has: one point where all is said, else told as unbounded.
+    assert_eq!(held("{apiGroups: [route.openshift.io], resources: [others], verbs: [get]}"), (1, false));
+    assert_eq!(held("{apiGroups: [route.openshift.io], resources: [others], verbs: ['*']}"), (0, true));
+    assert_eq!(held("{apiGroups: [unknown.example.com], resources: ['*'], verbs: ['*']}"), (0, true));
+    // The group `*` has Kubernetes and the CRDs of the input, and tells that there may be more.
+    assert_eq!(held("{apiGroups: ['*'], resources: [routes], verbs: [get]}"), (0, true));
+    let everything = held(ALL);
+    let of_kubernetes = Table::for_minor("1.36").unwrap();
+    let served = of_kubernetes.iter().filter(|served| served.origin == crate::api::Origin::Kubernetes);
+    assert!(everything.0 <= served.map(|served| served.verbs.len() as u64).sum() && everything.1);
+}
+
+#[test]
 fn each_subject_of_the_package_is_judged_and_unbound_roles_by_themselves() {
     let text = cluster("{apiGroups: [''], resources: [pods], verbs: [get]}")
         + "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\nmetadata: {name: alone}\n\

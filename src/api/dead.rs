@@ -59,7 +59,7 @@ pub(super) fn checked_elsewhere(resource: &str, verb: &str) -> &'static [&'stati
 pub(super) fn explain(table: &Table, api_group: &str, resource: &str, verb: &str) -> DeadReason {
     impossible_group(table, api_group, resource)
         .or_else(|| impossible_resource_or_verb(resource, verb))
-        .or_else(|| only_checked(api_group, resource, verb))
+        .or_else(|| only_checked(table, api_group, resource, verb))
         .unwrap_or_else(|| unserved(table, api_group, resource, verb))
 }
 
@@ -120,7 +120,10 @@ pub(super) fn impossible_resource_or_verb(resource: &str, verb: &str) -> Option<
 }
 
 /// A virtual resource with a verb that it is never checked for.
-fn only_checked(api_group: &str, resource: &str, verb: &str) -> Option<DeadReason> {
+fn only_checked(table: &Table, api_group: &str, resource: &str, verb: &str) -> Option<DeadReason> {
+    if table.groups().get(api_group).is_some_and(|group| group.any(resource, |_| true)) {
+        return None;
+    }
     let verbs = checked_verbs(api_group, resource);
     let message = || format!("{resource} is only ever checked for {}, never for {verb}", verbs.join(", "));
     // Checked for this verb and dead all the same: then what it is checked on does not exist.

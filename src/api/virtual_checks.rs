@@ -69,6 +69,9 @@ const CHECKS: &[Check] = &[
     ("route.openshift.io", "routers/metrics", &["get"]),
     ("monitoring.coreos.com", "alertmanagers/api", &["get", "create", "update", "patch", "delete"]),
     ("monitoring.coreos.com", "prometheuses/api", &["get", "create", "update", "patch", "delete"]),
+    // OpenShift's monitoring: who may query the metrics of a namespace's pods, by GET or POST (cluster-monitoring-operator
+    // assets/thanos-querier)
+    ("metrics.k8s.io", "pods", &["create"]),
     // Open Cluster Management
     ("", "serviceaccounts/token", &["subscribe"]),
     // plugin/pkg/admission/gc: owner references that block deletion

@@ -103,6 +103,7 @@ fn what_extensions_do_not_have_is_never_dead() {
         ("cert-manager.io", "signers", "approve"),
         ("cert-manager.io", "certificates/finalizers", "update"),
         ("route.openshift.io", "newroutes/finalizers", "update"),
+        ("metrics.k8s.io", "pods", "create"),
         ("messaging.knative.dev", "channels", "knsubscribe"),
         ("cluster.open-cluster-management.io", "managedclustersets", "join"),
     ] {
@@ -124,7 +125,7 @@ fn a_slip_in_the_name_of_what_extensions_have_is_dead() {
         ("route.openshift.io", "route/status", "update", "has no resource route/status", "routes/status"),
         ("route.openshift.io", "routes/*", "*", "called \"*\"", "*/SUBRESOURCE"),
         ("cert-manager.io", "certificates/status", "create", "serves get, patch, update and not create", ""),
-        ("metrics.k8s.io", "pods", "create", "serves get, list, watch and not create", ""),
+        ("metrics.k8s.io", "pods", "delete", "serves get, list, watch and not delete", ""),
         ("packages.operators.coreos.com", "packagemanifests", "create", "serves get, list", ""),
         // In a group of Kubernetes, extensions only help to say what was meant.
         ("", "routes", "get", "has no resource routes", "routes in apiGroup \"route.openshift.io\""),
