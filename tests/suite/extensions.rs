@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
-use rolecall::api::CustomResource;
+use rolecall::api::{CustomResource, DEFAULT_MINOR, Origin, Table};
 use rolecall::source::SourceMap;
 
-use super::common::entries;
+use super::common::{entries, load, shared};
 use super::generated::{compare, module};
 
 /// A module, its version, and the files or folders with the CRDs that it releases. All are under the Apache License
@@ -55,6 +55,28 @@ fn extensions_are_what_their_crds_declare() {
         return;
     }
     compare("extensions.tsv", &generated());
+}
+
+#[test]
+fn crds_of_real_operators_agree_with_what_is_known_of_their_groups() {
+    if shared("corpus").is_none() {
+        return;
+    }
+    let known = Table::for_minor(DEFAULT_MINOR).unwrap();
+    let (mut agree, mut differ, mut further) = (0, Vec::new(), Vec::new());
+    let table = load(&["../shared/corpus".to_owned()], &[]).table;
+    for crd in table.iter().filter(|served| served.origin == Origin::Crd && served.subresource.is_empty()) {
+        let name = format!("{}.{}", crd.resource, crd.api_group);
+        match known.get(&crd.api_group, &crd.resource, "") {
+            Some(told) if (&told.kind, told.namespaced) == (&crd.kind, crd.namespaced) => agree += 1,
+            Some(_) => differ.push(name),
+            None if known.knows_group(&crd.api_group) => further.push(name),
+            None => {}
+        }
+    }
+    println!("{agree} CRDs agree; not in the table: {further:?}");
+    assert!(differ.is_empty(), "{differ:?}");
+    assert!(agree >= 60 && further.len() <= agree / 10, "{agree} {further:?}");
 }
 
 /// The file: each group with the modules that have CRDs in it.
