@@ -38,8 +38,10 @@ fn both_files_are_sorted_and_every_line_is_read() {
 
 #[test]
 fn no_entry_is_given_twice_or_is_one_of_kubernetes() {
-    let mut seen = BTreeSet::new();
+    let (mut seen, mut kinds) = (BTreeSet::new(), BTreeSet::new());
     for served in all() {
+        let kind = (served.api_group.clone(), served.kind.clone());
+        assert!(!served.subresource.is_empty() || kinds.insert(kind.clone()), "{kind:?}");
         assert!(crate::api::MINORS.iter().all(|minor| !Table::shared(minor).unwrap().knows_group(&served.api_group)));
         let key = (served.api_group.clone(), served.resource.clone(), served.subresource.clone());
         assert!(seen.insert(key.clone()), "{key:?}");
