@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::points::in_namespace;
-use crate::api::{Table, exact_checks};
+use crate::api::{Liveness, Origin, Table, exact_checks};
 use crate::rbac::{Authority, Comparison, Names, Part, PermissionSet, Rule, Scope};
 
 /// The authority of one subject before and after a change.
@@ -131,7 +131,10 @@ fn point(scope: Scope, (api_group, resource, verb): Key, names: &Names, except_n
 fn points(table: &Table, set: &PermissionSet, whole_cluster: bool, unbounded: &mut bool) -> BTreeMap<Key, Names> {
     let mut points = BTreeMap::new();
     for part in set.parts() {
-        let known = part.api_group.is_some_and(|group| table.knows_group(group));
+        let known = part.api_group.is_some_and(|group| {
+            let verb = part.verb.unwrap_or("*");
+            table.knows_group(group) && table.liveness(group, &written(&part), verb) != Liveness::UnknownGroup
+        });
         let named = part.api_group.is_some() && part.resource.is_some() && part.verb.is_some();
         *unbounded |= !named && !known;
         if let Some(group) = part.api_group
@@ -141,8 +144,10 @@ fn points(table: &Table, set: &PermissionSet, whole_cluster: bool, unbounded: &m
             points.insert((group.to_owned(), written(&part), verb), part.names);
         }
     }
-    // What wildcards reach of the table.
-    let served = table.iter().flat_map(|served| {
+    // What wildcards reach of the table; the group `*` has no extensions, which may not be installed.
+    let by_name: BTreeSet<&str> = set.parts().into_iter().filter_map(|part| part.api_group).collect();
+    let reached = |api_group: &str, origin| origin != Some(Origin::Extension) || by_name.contains(api_group);
+    let served = table.iter().filter(|served| reached(&served.api_group, Some(served.origin))).flat_map(|served| {
         let resource = match served.subresource.as_str() {
             "" => served.resource.clone(),
             subresource => format!("{}/{subresource}", served.resource),
@@ -150,7 +155,7 @@ fn points(table: &Table, set: &PermissionSet, whole_cluster: bool, unbounded: &m
         let verbs = served.verbs.iter().filter(move |verb| whole_cluster || in_namespace(served, verb));
         verbs.map(move |verb| (served.api_group.clone(), resource.clone(), verb.clone()))
     });
-    let checks = exact_checks().filter(|(group, _, _)| table.knows_group(group));
+    let checks = exact_checks().filter(|(group, _, _)| table.knows_group(group) && reached(group, table.origin(group)));
     let checks = checks.map(|(group, resource, verb)| (group.to_owned(), resource.to_owned(), verb.to_owned()));
     for key in served.chain(checks).collect::<BTreeSet<Key>>() {
         let names = set.names(&key.0, &key.1, &key.2);

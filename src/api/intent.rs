@@ -1,9 +1,9 @@
 //! What a dead (group, resource, verb) was probably meant to be, as permissions: so that it can be asked whether they
 //! are held. `dead` puts the same guesses into words.
 
-use super::table::{Group, Table};
 use super::dead;
 use super::meant::{self, Reach};
+use super::table::{Group, Table};
 
 /// An API group, a resource with or without subresource, a verb.
 pub type Triple = (String, String, String);

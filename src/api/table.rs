@@ -157,6 +157,11 @@ impl Table {
         self.groups.contains_key(api_group)
     }
 
+    /// Who says most surely that there is this group; `None` for an unknown one.
+    pub fn origin(&self, api_group: &str) -> Option<Origin> {
+        self.groups.get(api_group).map(|group| group.origin)
+    }
+
     /// All entries in (group, resource, subresource) order.
     pub fn iter(&self) -> impl Iterator<Item = &Served> {
         self.groups.values().flat_map(|group| group.resources.values()).flat_map(Subresources::values)
