@@ -59,7 +59,7 @@ impl<'a> Input<'a> {
 pub(super) struct Uses<'a> {
     /// Subjects that use or need a grant, by package and by the places of its verb and resource.
     users: BTreeMap<Tokens<'a>, BTreeSet<&'a str>>,
-    /// The first subject that holds a role, by package: it speaks where a role is spoken of once.
+    /// The first subject that holds a role by its own name, by package: it speaks where a role is spoken of once.
     first: BTreeMap<(&'a str, &'a Place), &'a str>,
 }
 
@@ -69,7 +69,7 @@ impl<'a> Uses<'a> {
     pub(super) fn of(assessments: &'a [Assessment]) -> Self {
         let mut uses = Self::default();
         for assessment in assessments {
-            for binding in &assessment.bindings {
+            for binding in assessment.bindings.iter().filter(|binding| binding.via_group.is_none()) {
                 uses.first.entry((&assessment.package, &binding.role)).or_insert(&assessment.subject.name);
             }
             let used = |grant: &&Grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed);
@@ -82,9 +82,9 @@ impl<'a> Uses<'a> {
         uses
     }
 
-    /// Whether no subject before this one holds the role.
+    /// Whether no subject before this one is bound to the role. Of a role that another one aggregates, each tells.
     fn is_first(&self, assessment: &Assessment, role: &Place) -> bool {
-        self.first.get(&(assessment.package.as_str(), role)) == Some(&assessment.subject.name.as_str())
+        self.first.get(&(assessment.package.as_str(), role)).is_none_or(|first| *first == assessment.subject.name)
     }
 
     /// Other subjects that use one of the grants where it is written.
