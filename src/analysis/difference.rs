@@ -232,6 +232,17 @@ mod tests {
         let (_, points, unbounded) = compare(&[open], &[]);
         assert!(unbounded);
         assert_eq!(points, [r"cluster get *.x.io [] but [] []"]);
+        // An extension is in what names its group and not in the group `*`; what its table lacks is told as written.
+        let routes = (Scope::Cluster, rule(&["route.openshift.io"], &["routes/status", "others"], &[], &["*"]));
+        let (_, points, unbounded) = compare(&[routes], &[]);
+        assert!(unbounded);
+        for expected in ["get routes/status.", "patch routes/status.", "update routes/status.", "* others."] {
+            assert!(points.iter().any(|point| point.starts_with(&format!("cluster {expected}"))), "{points:?}");
+        }
+        assert_eq!(points.len(), 4, "{points:?}");
+        let any = (Scope::Cluster, rule(&["*"], &["*"], &[], &["*"]));
+        let (_, points, _) = compare(&[any], &[]);
+        assert!(points.iter().any(|point| point.contains(" pods.")) && !points.iter().any(|p| p.contains("openshift")));
         // Nodes are in no namespace.
         let nodes = (Scope::Namespace("own".to_owned()), rule(&[""], &["*"], &[], &["get"]));
         let (_, points, _) = compare(&[nodes], &[]);
