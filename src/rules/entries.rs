@@ -19,7 +19,7 @@ pub(super) fn role_of(assessment: &Assessment, grant: &Grant) -> Option<Place> {
 }
 
 /// One rule entry as this subject holds it, through one or more bindings.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Entry<'a> {
     /// The role it is written in.
     pub(super) role: Place,
@@ -31,19 +31,22 @@ pub(super) struct Entry<'a> {
 pub(super) fn shipped(assessment: &Assessment) -> Vec<Entry<'_>> {
     let mut entries: Vec<Entry<'_>> = Vec::new();
     let mut index: BTreeMap<(Place, usize), usize> = BTreeMap::new();
+    // Most grants come through the binding and from the entry of the one before.
+    let mut known: BTreeMap<(usize, usize, Option<&str>), Option<usize>> = BTreeMap::new();
     for grant in &assessment.grants {
-        let built_in = assessment
-            .bindings
-            .get(grant.binding)
-            .is_none_or(|binding| binding.role_state != RoleState::Shipped && grant.places.is_none());
-        let Some(role) = role_of(assessment, grant).filter(|_| !built_in) else {
-            continue;
-        };
-        let at = *index.entry((role.clone(), grant.entry)).or_insert_with(|| {
-            entries.push(Entry { role, grants: Vec::new() });
-            entries.len() - 1
+        let way = (grant.binding, grant.entry, grant.aggregated_from.as_deref());
+        let at = *known.entry(way).or_insert_with(|| {
+            let built_in = assessment
+                .bindings
+                .get(grant.binding)
+                .is_none_or(|binding| binding.role_state != RoleState::Shipped && grant.places.is_none());
+            let role = role_of(assessment, grant).filter(|_| !built_in)?;
+            Some(*index.entry((role.clone(), grant.entry)).or_insert_with(|| {
+                entries.push(Entry { role, grants: Vec::new() });
+                entries.len() - 1
+            }))
         });
-        if let Some(entry) = entries.get_mut(at) {
+        if let Some(entry) = at.and_then(|at| entries.get_mut(at)) {
             entry.grants.push(grant);
         }
     }

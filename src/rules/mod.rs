@@ -21,6 +21,7 @@ pub use document::{Controls, InlineTests, Kind, RuleDoc, RuleError, SECTIONS, Se
 pub use pattern::{Match, Named, Pattern};
 pub use text::index;
 
+use self::entries::Entry;
 use crate::analysis::Assessment;
 use crate::finding::{Finding, fingerprint};
 use held::Held;
@@ -74,9 +75,10 @@ pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[
     let mut findings = Vec::new();
     let uses = checks::Uses::of(assessments);
     let held: Vec<Held<'_>> = assessments.iter().map(Held::of).collect();
+    let entries: Vec<Vec<Entry<'_>>> = assessments.iter().map(entries::shipped).collect();
     for doc in docs {
-        for (assessment, held) in assessments.iter().zip(&held) {
-            let input = checks::Input { assessment, held, all: assessments, uses: &uses };
+        for ((assessment, held), entries) in assessments.iter().zip(&held).zip(&entries) {
+            let input = checks::Input { assessment, entries, held, all: assessments, uses: &uses };
             match doc.kind {
                 Kind::Capability => capability::find(assessment, doc, &mut findings),
                 Kind::Check => checks::run(&input, doc, &mut findings),

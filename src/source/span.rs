@@ -214,9 +214,14 @@ impl LineIndex {
         let line = self.starts.partition_point(|&start| start <= offset).max(1);
         let start = self.starts.get(line - 1).copied().unwrap_or_default();
         let (start, offset) = (start as usize, (offset as usize).min(text.len()));
+        let line_so_far = text.get(start..offset).unwrap_or_default();
         // A byte order mark is no column.
-        let marks = text.get(start..offset).unwrap_or_default().chars().take_while(|c| *c == '\u{feff}').count();
-        let before = self.characters_before(offset, text).saturating_sub(self.characters_before(start, text));
+        let marks = line_so_far.chars().take_while(|c| *c == '\u{feff}').count();
+        let before = if line_so_far.len() <= BLOCK {
+            characters(line_so_far.as_bytes())
+        } else {
+            self.characters_before(offset, text).saturating_sub(self.characters_before(start, text))
+        };
         Position {
             line: u32::try_from(line).unwrap_or(u32::MAX),
             column: u32::try_from(before.saturating_sub(marks) + 1).unwrap_or(u32::MAX),

@@ -9,17 +9,17 @@ use crate::finding::{Finding, LocationOf};
 use crate::rbac::Rule;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
-use crate::rules::entries::{self, Mark, Slice, shipped, slices};
+use crate::rules::entries::{self, Mark, Slice, slices};
 use crate::rules::evidence::some_of;
 use crate::rules::held::Held;
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
-    for entry in shipped(assessment) {
+    for entry in input.entries {
         let mark = |grant: &Grant| {
             if grant.verdict == Verdict::Dead { Mark::Hit } else { Mark::Miss }
         };
-        for slice in slices(&entry, mark).into_iter().filter(|slice| !is_finalizers(input.held, slice)) {
+        for slice in slices(entry, mark).into_iter().filter(|slice| !is_finalizers(input.held, slice)) {
             let (role, standing) = (label(&entry.role), standing(input.held, &slice));
             let message = format!("{}: {} in {role}{}{standing}", doc.title, subject_of(&slice), reasons(&slice));
             let mut draft = Draft::new(assessment, class(&slice.grants), message);

@@ -6,7 +6,7 @@ use super::Input;
 use super::unused_permission::class;
 use crate::analysis::{Grant, Place, Verdict};
 use crate::finding::{Finding, LocationOf, Related};
-use crate::rbac::{PermissionSet, Rule};
+use crate::rbac::{NonResourceRequest, PermissionSet, Request, ResourceRequest, Rule};
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
 use crate::rules::entries::{self, Entry};
@@ -36,6 +36,8 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
 struct Part<'a> {
     entry: Entry<'a>,
     set: PermissionSet,
+    /// One request that it allows: who does not allow that does not cover it, which is quickly seen.
+    sample: Request,
 }
 
 impl<'a> Part<'a> {
@@ -45,7 +47,8 @@ impl<'a> Part<'a> {
         entry.grants.retain(|grant| grant.binding == binding);
         let set = PermissionSet::from_rules(entry.grants.iter().map(|grant| &grant.rule));
         let alive = entry.grants.iter().any(|grant| grant.verdict != Verdict::Dead);
-        alive.then_some(Self { entry, set })
+        let sample = sample(&entry.grants.first()?.rule);
+        alive.then_some(Self { entry, set, sample })
     }
 
     fn number(&self) -> usize {
@@ -58,9 +61,25 @@ fn covering<'p, 'a>(parts: &'p [Part<'a>], at: usize) -> Option<&'p Part<'a>> {
     let part = parts.get(at)?;
     let compared = if parts.len() > MOST_COMPARED { 0 } else { parts.len() };
     parts.iter().take(compared).enumerate().find_map(|(other, wider)| {
-        let covers = other != at && wider.set.covers(&part.set);
+        let covers = other != at && wider.set.allows(&part.sample) && wider.set.covers(&part.set);
         (covers && (other < at || wider.set != part.set)).then_some(wider)
     })
+}
+
+/// A request that a rule allows; its wildcards ask for what has no other name.
+fn sample(rule: &Rule) -> Request {
+    let first = |list: &[String]| list.first().cloned().unwrap_or_default();
+    let verb = first(&rule.verbs);
+    match rule.non_resource_urls.first() {
+        Some(path) => Request::NonResource(NonResourceRequest { path: path.clone(), verb }),
+        None => Request::Resource(ResourceRequest {
+            api_group: first(&rule.api_groups),
+            resource: first(&rule.resources),
+            name: first(&rule.resource_names),
+            verb,
+            ..ResourceRequest::default()
+        }),
+    }
 }
 
 fn covered(input: &Input<'_>, doc: &RuleDoc, part: &Part<'_>, wider: &Part<'_>) -> Option<Finding> {

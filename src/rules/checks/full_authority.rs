@@ -7,12 +7,11 @@ use crate::rbac::Scope;
 use crate::rules::capability::is_full;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
-use crate::rules::entries::shipped;
 use crate::rules::evidence::{calls_of, counted};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
-    for entry in shipped(assessment) {
+    for entry in input.entries {
         let full: Vec<_> = entry.grants.iter().copied().filter(|grant| is_full(&grant.rule)).collect();
         let Some(first) = full.first() else { continue };
         let widest = full.iter().map(|grant| &grant.scope).min().unwrap_or(&first.scope);

@@ -22,7 +22,7 @@ mod wildcard;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::document::RuleDoc;
-use super::entries::{Entry, shipped};
+use super::entries::Entry;
 use super::held::Held;
 use crate::analysis::{Assessment, Grant, Place, Verdict};
 use crate::finding::Finding;
@@ -33,6 +33,8 @@ use crate::source::Location;
 pub(super) struct Input<'a> {
     /// The subject.
     pub(super) assessment: &'a Assessment,
+    /// Its rule entries that somebody could edit.
+    pub(super) entries: &'a [Entry<'a>],
     /// What it holds.
     pub(super) held: &'a Held<'a>,
     /// All subjects of the run.
@@ -47,7 +49,7 @@ impl<'a> Input<'a> {
     fn own_entries(&self) -> Vec<Entry<'a>> {
         let bindings = &self.assessment.bindings;
         let by_name = |grant: &&Grant| bindings.get(grant.binding).is_some_and(|binding| binding.via_group.is_none());
-        let mut entries = shipped(self.assessment);
+        let mut entries = self.entries.to_vec();
         entries.iter_mut().for_each(|entry| entry.grants.retain(by_name));
         entries.retain(|entry| !entry.grants.is_empty());
         entries

@@ -8,7 +8,7 @@ use crate::finding::{Confidence, Finding, LocationOf, ScopeClass};
 use crate::rbac::Scope;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
-use crate::rules::entries::{self, Entry, shipped};
+use crate::rules::entries::{self, Entry};
 use crate::rules::evidence::{calls_of, counted};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
@@ -16,7 +16,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     let calls = calls_by_grant(assessment);
     let mut narrow: BTreeMap<usize, Vec<(Entry<'_>, &str)>> = BTreeMap::new();
     let mut wide: BTreeSet<usize> = BTreeSet::new();
-    for mut entry in shipped(assessment) {
+    for mut entry in input.entries.iter().cloned() {
         entry.grants.retain(|grant| grant.scope == Scope::Cluster);
         let used = entry.grants.iter().any(|grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed));
         let Some(binding) = entry.grants.first().map(|grant| grant.binding).filter(|_| used) else {

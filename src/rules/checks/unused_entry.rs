@@ -5,13 +5,13 @@ use super::unused_permission::{advice, class, mark, whole_roles};
 use crate::finding::{Finding, LocationOf};
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
-use crate::rules::entries::{self, shipped, slices};
+use crate::rules::entries::{self, slices};
 use crate::rules::evidence::{counted, plural, some_of};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
-    for entry in shipped(assessment) {
-        for slice in slices(&entry, mark).into_iter().filter(|slice| slice.of == LocationOf::Entry) {
+    for entry in input.entries {
+        for slice in slices(entry, mark).into_iter().filter(|slice| slice.of == LocationOf::Entry) {
             let number = slice.grants.first().map(|grant| grant.entry + 1).unwrap_or_default();
             let message = format!(
                 "{}: entry {number} of {} ({} on {})",
@@ -24,7 +24,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             draft.role = label(&entry.role);
             draft.permission = entries::permission(&slice.grants);
             draft.evidence = counted(assessment, 0);
-            draft.remedy = advice(input, &entry, &slice.grants, "Remove this entry");
+            draft.remedy = advice(input, entry, &slice.grants, "Remove this entry");
             draft.at = slice.location();
             draft.grants = slice.grants;
             findings.extend(draft.finish(doc));

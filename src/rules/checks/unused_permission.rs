@@ -8,14 +8,14 @@ use crate::finding::{Finding, LocationOf, ScopeClass};
 use crate::rbac::Scope;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
-use crate::rules::entries::{self, Entry, Mark, Slice, role_of, shipped, slices};
+use crate::rules::entries::{self, Entry, Mark, Slice, role_of, slices};
 use crate::rules::evidence::{counted, some_of};
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     let assessment = input.assessment;
-    for entry in shipped(assessment) {
+    for entry in input.entries {
         // A whole entry is RC187.
-        for slice in slices(&entry, mark).into_iter().filter(|slice| slice.of != LocationOf::Entry) {
+        for slice in slices(entry, mark).into_iter().filter(|slice| slice.of != LocationOf::Entry) {
             let message = format!("{}: {} in {}", doc.title, subject_of(&slice), label(&entry.role));
             let mut draft = Draft::new(assessment, class(&slice.grants), message);
             draft.role = label(&entry.role);
@@ -25,7 +25,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
                 false => format!("Remove `{}` from this entry", slice.token),
                 true => format!("Split the entry, so that `{}` is granted only where it is used", slice.token),
             };
-            draft.remedy = advice(input, &entry, &slice.grants, &action);
+            draft.remedy = advice(input, entry, &slice.grants, &action);
             draft.at = slice.location();
             draft.grants = slice.grants;
             findings.extend(draft.finish(doc));

@@ -9,7 +9,7 @@ use crate::finding::{Finding, LocationOf, ScopeClass};
 use crate::rbac::Scope;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
-use crate::rules::entries::{self, Entry, shipped};
+use crate::rules::entries::{self, Entry};
 use crate::rules::evidence::{calls_of, counted, some_of};
 
 pub(super) fn verb(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
@@ -31,7 +31,7 @@ pub(super) fn group(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
 }
 
 fn tokens(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>, of: LocationOf, wild: fn(&Grant) -> bool) {
-    for entry in shipped(input.assessment) {
+    for entry in input.entries {
         // One finding a token: `*` may stand beside `*/status`.
         let mut by_token: BTreeMap<&str, Vec<&Grant>> = BTreeMap::new();
         for grant in entry.grants.iter().filter(|grant| grant.verdict != Verdict::Dead && wild(grant)) {
@@ -41,7 +41,7 @@ fn tokens(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>, of: Loc
                 .push(grant);
         }
         for (token, grants) in by_token {
-            findings.extend(finding(input.assessment, doc, of, &entry, token, grants));
+            findings.extend(finding(input.assessment, doc, of, entry, token, grants));
         }
     }
 }
