@@ -3,6 +3,7 @@
 
 mod aggregation;
 mod cluster;
+mod dead;
 mod demo;
 mod discovery;
 mod operator;
