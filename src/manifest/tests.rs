@@ -1,3 +1,4 @@
+mod oddities;
 mod olm;
 mod rendered;
 mod unrendered;

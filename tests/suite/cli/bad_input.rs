@@ -197,3 +197,38 @@ fn a_folder_as_a_log_and_a_log_given_twice_are_read_once() {
     let answer = rolecall(&["scan", DEMO, "--audit", text(folder.path()), "--audit", text(&log)]);
     assert!(answer.stdout.contains(DEMO_USED), "{}", answer.stdout);
 }
+
+#[test]
+fn ten_thousand_files_are_read_and_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    for number in 0..10_000 {
+        write(
+            folder.path(),
+            &format!("{number}.yaml"),
+            format!("apiVersion: v1\nkind: ServiceAccount\nmetadata: {{name: a{number}}}\n"),
+        );
+    }
+    write(folder.path(), "role.yaml", ROLE);
+    let answer = rolecall_within(MEBIBYTES, &["scan", text(folder.path()), "--fail-on", "never"]);
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    assert!(answer.stdout.contains("Read 10001 files (10002 objects read"), "{}", answer.stdout);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_may_not_be_read_is_said_and_the_rest_is_read() {
+    use std::os::unix::fs::PermissionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "good.yaml", ROLE);
+    let secret = write(folder.path(), "secret.yaml", ROLE);
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read(&secret).is_ok() {
+        println!("skipped: this user may read everything");
+        return;
+    }
+    let answer = rolecall_within(MEBIBYTES, &["scan", text(folder.path()), "--strict"]);
+    assert_eq!(answer.code, 3);
+    assert!(answer.stderr.contains("secret.yaml:1:1: Permission denied"), "{}", answer.stderr);
+    assert!(answer.stdout.contains("Secrets can be listed"), "{}", answer.stdout);
+}
