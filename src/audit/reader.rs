@@ -347,7 +347,7 @@ impl Collector {
         let column = u32::try_from(column).unwrap_or(u32::MAX);
         self.diagnostics.push(Diagnostic {
             kind,
-            location: Location { path: path.to_owned(), line, column, end_line: line, end_column: column, span: None },
+            location: Location { path: path.into(), line, column, end_line: line, end_column: column, span: None },
             message,
         });
     }

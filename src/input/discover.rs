@@ -202,7 +202,7 @@ impl Discovered {
     }
 
     fn lost(&mut self, path: &str, why: &str) {
-        let location = Location { path: path.to_owned(), line: 1, column: 1, end_line: 1, end_column: 1, span: None };
+        let location = Location { path: path.into(), line: 1, column: 1, end_line: 1, end_column: 1, span: None };
         self.diagnostics.push(Diagnostic { kind: DiagnosticKind::Unreadable, location, message: why.to_owned() });
     }
 }

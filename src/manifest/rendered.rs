@@ -1,6 +1,7 @@
 //! From rendered text back to its template: Helm names it in a comment before each object.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use memchr::memmem;
 
@@ -24,19 +25,20 @@ impl Rendered {
     pub fn template(&self, sources: &SourceMap, place: &Location) -> Option<(Location, bool)> {
         let span = place.span?;
         let template = template_of(sources, span)?;
-        let whole = |path: String, line| Location { path, line, column: 1, end_line: line, end_column: 1, span: None };
+        let whole =
+            |path: Arc<str>, line| Location { path, line, column: 1, end_line: line, end_column: 1, span: None };
         let known = self.0.get(&span.source).and_then(|directory| {
             // It begins with the chart's name, which need not be the folder's.
             let inside = template.split_once('/')?.1;
             let path = if directory == "." { inside.to_owned() } else { format!("{directory}/{inside}") };
-            sources.iter().find(|(_, source)| source.path == path)
+            sources.iter().find(|(_, source)| *source.path == *path)
         });
-        let Some((_, source)) = known else { return Some((whole(template.to_owned(), 1), false)) };
+        let Some((_, source)) = known else { return Some((whole(template.into(), 1), false)) };
         let wanted = sources.get(span.source)?.line_text(place.line).trim();
         let mut alike =
             source.text.lines().zip(1..).filter(|(line, _)| line.trim() == wanted).map(|(_, number)| number);
         let line = alike.next().filter(|_| alike.next().is_none()).unwrap_or(1);
-        Some((whole(source.path.clone(), line), true))
+        Some((whole(Arc::clone(&source.path), line), true))
     }
 }
 

@@ -203,5 +203,5 @@ pub(super) fn object(assessment: &Assessment, binding: Option<usize>) -> Option<
 /// A whole line of a log, as a place.
 pub(super) fn log_line(path: &str, line: u64) -> Location {
     let line = u32::try_from(line).unwrap_or(u32::MAX).max(1);
-    Location { path: path.to_owned(), line, column: 1, end_line: line, end_column: 1, span: None }
+    Location { path: path.into(), line, column: 1, end_line: line, end_column: 1, span: None }
 }

@@ -13,7 +13,7 @@ use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 use crate::source::Location;
 
 pub(crate) fn at(line: u32, column: u32) -> Location {
-    Location { path: "role.yaml".to_owned(), line, column, end_line: line, end_column: column + 1, span: None }
+    Location { path: "role.yaml".into(), line, column, end_line: line, end_column: column + 1, span: None }
 }
 
 fn small(count: usize) -> u32 {

@@ -1,6 +1,7 @@
 //! Byte spans into the sources that were read, and the line and column positions shown to people.
 
 use std::cmp::Ordering;
+use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,7 +59,7 @@ pub struct Position {
 #[serde(rename_all = "camelCase")]
 pub struct Location {
     /// Path as the user gave it, `/`-separated.
-    pub path: String,
+    pub path: Arc<str>,
     /// First line, from 1.
     pub line: u32,
     /// First column, from 1, in code points.
@@ -94,7 +95,7 @@ impl Ord for Location {
 #[derive(Debug)]
 pub struct Source {
     /// Path as the user gave it, `/`-separated; `-` for standard input.
-    pub path: String,
+    pub path: Arc<str>,
     /// The whole text.
     pub text: String,
     lines: LineIndex,
@@ -120,7 +121,7 @@ pub struct SourceMap {
 
 impl SourceMap {
     /// Adds a text and returns its id.
-    pub fn add(&mut self, path: impl Into<String>, text: impl Into<String>) -> SourceId {
+    pub fn add(&mut self, path: impl Into<Arc<str>>, text: impl Into<String>) -> SourceId {
         let text = text.into();
         let id = SourceId(u32::try_from(self.sources.len()).unwrap_or(u32::MAX));
         let lines = LineIndex::new(&text);
@@ -147,11 +148,11 @@ impl SourceMap {
     pub fn locate(&self, span: Span) -> Location {
         let (path, start, end) = match self.get(span.source) {
             Some(source) => (
-                source.path.clone(),
+                Arc::clone(&source.path),
                 source.lines.position(span.start, &source.text),
                 source.lines.position(span.end, &source.text),
             ),
-            None => (String::new(), Position { line: 1, column: 1 }, Position { line: 1, column: 1 }),
+            None => (Arc::default(), Position { line: 1, column: 1 }, Position { line: 1, column: 1 }),
         };
         Location {
             path,

@@ -70,7 +70,7 @@ impl Package {
         for role in self.facts.roles.iter().filter(|role| is_plain(role)) {
             let Some(wanted) = wanted.iter().find(|wanted| is_place_of(role, wanted)) else { continue };
             let equal = equal_rules(role, wanted);
-            let path = sources.get(role.span.source).map_or("", |source| source.path.as_str());
+            let path = sources.get(role.span.source).map_or("", |source| &*source.path);
             let named = role.name.as_str() == "manager-role" || role.name.value.ends_with("-manager-role");
             let filed = path == "role.yaml" || path.ends_with("/role.yaml");
             if equal > 0 || named || path.ends_with("rbac/role.yaml") {

@@ -16,7 +16,7 @@ fn a_place_in_rendered_text_leads_to_the_line_of_its_template() {
     known.add(rendered, "chart".to_owned());
     let template = |word| {
         let (place, input) = known.template(&sources, &place(&sources, rendered, word))?;
-        Some((place.path, place.line, input))
+        Some((place.path.to_string(), place.line, input))
     };
     assert_eq!(template("verbs"), Some(("chart/templates/a.yaml".to_owned(), 2, true)));
     assert_eq!(template("same"), Some(("chart/templates/a.yaml".to_owned(), 1, true)));

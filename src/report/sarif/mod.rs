@@ -151,7 +151,7 @@ fn results(
     let mut cut = 0;
     for finding in &report.findings {
         let Some(&rule_index) = index.get(&(finding.rule.clone(), finding.scope)) else { continue };
-        let key = (rule_index, finding.location.path.as_str(), finding.location.line);
+        let key = (rule_index, &*finding.location.path, finding.location.line);
         if let Some(result) = by_line.get(&key).and_then(|&at| results.get_mut(at)) {
             if result.locations.len() + result.properties.also.len() < MAX_LOCATIONS {
                 result.properties.also.push(safe(&finding.message).into_owned());

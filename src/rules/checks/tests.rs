@@ -268,7 +268,7 @@ fn a_denied_call_points_at_the_role_else_at_the_account_else_at_the_log() {
     nothing.account = None;
     let findings = run("RC182", &denied(nothing));
     assert_eq!(spots(&findings), [(LocationOf::LogLine, 1, 1)]);
-    assert_eq!(findings[0].location.path, "audit.log");
+    assert_eq!(&*findings[0].location.path, "audit.log");
 }
 
 #[test]
@@ -280,7 +280,7 @@ fn fingerprints_know_no_lines_and_are_unique_in_a_run() {
     let mut moved = held.clone();
     for places in moved.grants.iter_mut().filter_map(|grant| grant.places.as_mut()) {
         places.verb.line += 7;
-        places.verb.path = "elsewhere.yaml".to_owned();
+        places.verb.path = "elsewhere.yaml".into();
     }
     let (one, two) = (run("RC181", &held), run("RC181", &moved));
     assert_eq!(one.len(), 2);

@@ -42,7 +42,7 @@ fn every_file_and_document_is_accounted_for() {
     let lost = inputs.diagnostics.iter().filter(|diagnostic| diagnostic.kind == DiagnosticKind::Unreadable);
     let reasons: Vec<_> = lost.collect();
     for path in &unreadable {
-        assert!(reasons.iter().any(|reason| reason.location.path == *path), "{path} is unreadable without a reason");
+        assert!(reasons.iter().any(|reason| *reason.location.path == **path), "{path} is unreadable without a reason");
     }
     // Other broken parts of a document that was read are told too, so there may be more reasons than documents.
     assert!(reasons.len() as u64 >= inputs.documents_unreadable);
