@@ -249,6 +249,13 @@ pub struct Grant {
     pub places: Option<GrantPlaces>,
 }
 
+impl Grant {
+    /// Whether a call of the log used it, or needed it to be held.
+    pub fn is_used(&self) -> bool {
+        matches!(self.verdict, Verdict::Used | Verdict::Needed)
+    }
+}
+
 /// A guess at what was meant by a dead grant: these permissions together, where they would work. Without any: nothing
 /// like it exists.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -130,7 +130,11 @@ fn point(scope: Scope, (api_group, resource, verb): Key, names: &Names, except_n
 /// The points of one set, with the names that each holds for.
 fn points(table: &Table, set: &PermissionSet, whole_cluster: bool, unbounded: &mut bool) -> BTreeMap<Key, Names> {
     let mut points = BTreeMap::new();
-    for part in set.parts() {
+    let parts = set.parts();
+    // What wildcards reach of the table; the group `*` has no extensions, which may not be installed.
+    let by_name: BTreeSet<&str> = parts.iter().filter_map(|part| part.api_group).collect();
+    let reached = |api_group: &str, origin| origin != Some(Origin::Extension) || by_name.contains(api_group);
+    for part in parts {
         let known = part.api_group.is_some_and(|group| {
             let verb = part.verb.unwrap_or("*");
             table.knows_group(group) && table.liveness(group, &written(&part), verb) != Liveness::UnknownGroup
@@ -144,14 +148,8 @@ fn points(table: &Table, set: &PermissionSet, whole_cluster: bool, unbounded: &m
             points.insert((group.to_owned(), written(&part), verb), part.names);
         }
     }
-    // What wildcards reach of the table; the group `*` has no extensions, which may not be installed.
-    let by_name: BTreeSet<&str> = set.parts().into_iter().filter_map(|part| part.api_group).collect();
-    let reached = |api_group: &str, origin| origin != Some(Origin::Extension) || by_name.contains(api_group);
     let served = table.iter().filter(|served| reached(&served.api_group, Some(served.origin))).flat_map(|served| {
-        let resource = match served.subresource.as_str() {
-            "" => served.resource.clone(),
-            subresource => format!("{}/{subresource}", served.resource),
-        };
+        let resource = served.combined();
         let verbs = served.verbs.iter().filter(move |verb| whole_cluster || in_namespace(served, verb));
         verbs.map(move |verb| (served.api_group.clone(), resource.clone(), verb.clone()))
     });

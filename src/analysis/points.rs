@@ -96,10 +96,7 @@ fn expand(table: &Table, grant: &Grant, points: &mut BTreeSet<Point>) -> bool {
 }
 
 fn add(served: &Served, verb: &str, grant: &Grant, points: &mut BTreeSet<Point>) {
-    let combined = match served.subresource.as_str() {
-        "" => served.resource.clone(),
-        sub => format!("{}/{sub}", served.resource),
-    };
+    let combined = served.combined();
     for one in served.verbs.iter().filter(|one| verb == "*" || *one == verb) {
         if grant.scope == Scope::Cluster || in_namespace(served, one) {
             points.insert((served.api_group.clone(), combined.clone(), one.clone()));

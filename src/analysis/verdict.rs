@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::index::GrantIndex;
 use super::meant;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
-use crate::api::{EntryLiveness, Liveness, Table, is_check_only, is_checked};
+use crate::api::{EntryLiveness, Liveness, Served, Table, is_check_only, is_checked};
 use crate::audit::Decision;
 use crate::needs::NeedKind;
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
@@ -172,8 +172,7 @@ fn liveness<'a>(table: &Table, grant: &'a Grant, entry: Option<&mut EntryLivenes
 /// Whether a grant of a RoleBinding can match no request because the resource is cluster-scoped. Checks may carry a
 /// namespace all the same (`bind` on clusterroles, `use` of SecurityContextConstraints), and `*` has their verbs too.
 pub(super) fn void_in_namespace(table: &Table, group: &str, resource: &str, verb: &str) -> bool {
-    let (main, sub) = resource.split_once('/').unwrap_or((resource, ""));
-    let Some(served) = table.get(group, main, sub) else { return false };
+    let Some(served) = served(table, group, resource) else { return false };
     let checked = is_check_only(group, resource, verb) || is_checked(group, resource, verb);
     !served.namespaced && !served.is_its_own_namespace(verb) && !checked
 }
@@ -195,8 +194,13 @@ fn is_served(table: &Table, rule: &Rule) -> bool {
     else {
         return false;
     };
+    served(table, group, resource).is_some_and(|served| served.verbs.contains(verb))
+}
+
+/// The entry of `resource[/subresource]` as a rule writes it.
+fn served<'t>(table: &'t Table, group: &str, resource: &str) -> Option<&'t Served> {
     let (main, sub) = resource.split_once('/').unwrap_or((resource, ""));
-    table.get(group, main, sub).is_some_and(|served| served.verbs.contains(verb))
+    table.get(group, main, sub)
 }
 
 /// The same request with `list` for `watch` and the other way round.

@@ -197,6 +197,14 @@ impl CustomResource {
 }
 
 impl Served {
+    /// `resource` or `resource/subresource`, as a rule writes it.
+    pub fn combined(&self) -> String {
+        match self.subresource.as_str() {
+            "" => self.resource.clone(),
+            subresource => format!("{}/{subresource}", self.resource),
+        }
+    }
+
     /// Whether a request with this verb to this cluster-scoped object carries the object's name as its namespace, so
     /// that a RoleBinding there grants it (Kubernetes `RequestInfoFactory`; for projects OpenShift's
     /// `projectRequestInfoResolver`).

@@ -4,7 +4,7 @@
 use super::output::Terminal;
 use crate::finding::{Finding, Related};
 use crate::input::{self, Discovered};
-use crate::manifest::rendered::Rendered;
+use crate::manifest::rendered::{Documents, Rendered};
 use crate::manifest::unrendered::{self, Renderer, Unrendered};
 use crate::source::{Diagnostic, DiagnosticKind, SourceMap, Span};
 
@@ -96,8 +96,10 @@ impl Templates {
 
     /// Names the template of each finding in rendered text; where it is a file of the input the finding points to it.
     pub(super) fn lead_back(&self, sources: &SourceMap, findings: &mut [Finding]) {
+        let mut documents = Documents::default();
         for finding in findings {
-            let Some((mut template, is_input)) = self.rendered.template(sources, &finding.location) else { continue };
+            let template = self.rendered.template(sources, &mut documents, &finding.location);
+            let Some((mut template, is_input)) = template else { continue };
             let label = if is_input {
                 std::mem::swap(&mut template, &mut finding.location);
                 "rendered"

@@ -39,7 +39,7 @@ pub fn render(command: &[String]) -> Result<String, String> {
     Err(format!("`{program}` failed ({status}): {}", words.chars().take(MAX_WORDS).collect::<String>()))
 }
 
-/// What can be read of a stream within a limit; the rest is read and dropped up to the same limit.
+/// What can be read of a stream within a limit; the rest is not read.
 fn all_of(stream: impl Read, limit: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     // What was printed before an error still counts; the exit code tells.

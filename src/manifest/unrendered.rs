@@ -145,7 +145,7 @@ fn directory(path: &str) -> &str {
     path.rsplit_once('/').map_or(".", |(directory, _)| directory)
 }
 
-fn join(directory: &str, name: &str) -> String {
+pub(super) fn join(directory: &str, name: &str) -> String {
     if directory == "." { name.to_owned() } else { format!("{directory}/{name}") }
 }
 

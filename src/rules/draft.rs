@@ -3,9 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::document::RuleDoc;
+use super::entries;
 use super::evidence::window;
 use crate::analysis::{Assessment, BindingPlace, Grant, GrantPlaces, Place, RoleState};
 use crate::finding::{Confidence, Finding, LocationOf, Related, ScopeClass, fingerprint};
+use crate::rbac::Scope;
 use crate::source::Location;
 
 /// Label of a marker that a rule is generated from.
@@ -54,6 +56,19 @@ impl<'a> Draft<'a> {
             bindings: Vec::new(),
             at: None,
             related: Vec::new(),
+        }
+    }
+
+    /// About these grants of a role, where the verb of the first is written.
+    pub(super) fn of_grants(assessment: &'a Assessment, message: String, role: &Place, grants: Vec<&'a Grant>) -> Self {
+        let places = grants.first().and_then(|grant| grant.places.as_ref());
+        let class = class(&grants);
+        Self {
+            permission: entries::permission(&grants),
+            role: label(role),
+            at: places.map(|places| (places.verb.clone(), LocationOf::Verb)),
+            grants,
+            ..Self::new(assessment, class, message)
         }
     }
 
@@ -107,6 +122,16 @@ impl<'a> Draft<'a> {
             fingerprint,
         })
     }
+}
+
+/// The widest class among the grants.
+pub(super) fn class(grants: &[&Grant]) -> ScopeClass {
+    let each = grants.iter().map(|grant| match (&grant.scope, grant.rule.resource_names.is_empty()) {
+        (_, false) => ScopeClass::Named,
+        (Scope::Cluster, true) => ScopeClass::Cluster,
+        (Scope::Namespace(_), true) => ScopeClass::Namespace,
+    });
+    each.min().unwrap_or(ScopeClass::Cluster)
 }
 
 /// A role that nobody is bound to has no effect yet, so nothing about its effect is certain.

@@ -16,6 +16,17 @@ pub(crate) fn at(line: u32, column: u32) -> Location {
     Location { path: "role.yaml".into(), line, column, end_line: line, end_column: column + 1, span: None }
 }
 
+/// A rule of one verb, group and resource.
+pub(crate) fn rule(group: &str, resource: &str, verb: &str, names: &[&str]) -> Rule {
+    Rule {
+        api_groups: vec![group.to_owned()],
+        resources: vec![resource.to_owned()],
+        resource_names: names.iter().map(|name| (*name).to_owned()).collect(),
+        non_resource_urls: Vec::new(),
+        verbs: vec![verb.to_owned()],
+    }
+}
+
 fn small(count: usize) -> u32 {
     u32::try_from(count).unwrap()
 }

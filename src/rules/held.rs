@@ -68,17 +68,7 @@ fn keys<'r>(scope: &'r Scope, rule: &'r Rule) -> Vec<Key<'r>> {
 mod tests {
     use super::*;
     use crate::analysis::RoleState;
-    use crate::rules::fixture::{bind, entry, holding, in_ns};
-
-    fn rule(group: &str, resource: &str, verb: &str, names: &[&str]) -> Rule {
-        Rule {
-            api_groups: vec![group.to_owned()],
-            resources: vec![resource.to_owned()],
-            resource_names: names.iter().map(|name| (*name).to_owned()).collect(),
-            non_resource_urls: Vec::new(),
-            verbs: vec![verb.to_owned()],
-        }
-    }
+    use crate::rules::fixture::{bind, entry, holding, in_ns, rule};
 
     #[test]
     fn wider_tokens_hold_narrower_ones_and_never_the_other_way_round() {

@@ -48,16 +48,7 @@ fn trim_stars(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn rule(group: &str, resource: &str, verb: &str, names: &[&str]) -> Rule {
-        Rule {
-            api_groups: vec![group.to_owned()],
-            resources: vec![resource.to_owned()],
-            resource_names: names.iter().map(|name| (*name).to_owned()).collect(),
-            non_resource_urls: Vec::new(),
-            verbs: vec![verb.to_owned()],
-        }
-    }
+    use crate::rules::fixture::rule;
 
     fn meets(resource: &str, wanted: &str) -> bool {
         intersects(&rule("", resource, "create", &[]), &rule("", wanted, "create", &[]))

@@ -1,4 +1,4 @@
-use super::super::rendered::Rendered;
+use super::super::rendered::{Documents, Rendered};
 use super::*;
 
 fn place(sources: &SourceMap, id: SourceId, word: &str) -> crate::source::Location {
@@ -15,7 +15,7 @@ fn a_place_in_rendered_text_leads_to_the_line_of_its_template() {
     let mut known = Rendered::default();
     known.add(rendered, "chart".to_owned());
     let template = |word| {
-        let (place, input) = known.template(&sources, &place(&sources, rendered, word))?;
+        let (place, input) = known.template(&sources, &mut Documents::default(), &place(&sources, rendered, word))?;
         Some((place.path.to_string(), place.line, input))
     };
     assert_eq!(template("verbs"), Some(("chart/templates/a.yaml".to_owned(), 2, true)));
@@ -29,5 +29,5 @@ fn a_place_in_rendered_text_leads_to_the_line_of_its_template() {
 fn only_comments_before_an_object_name_its_template() {
     let mut sources = SourceMap::default();
     let id = sources.add("a.yaml", "kind: A\n# Source: x/y.yaml\nverbs: []\n");
-    assert!(Rendered::default().template(&sources, &place(&sources, id, "verbs")).is_none());
+    assert!(Rendered::default().template(&sources, &mut Documents::default(), &place(&sources, id, "verbs")).is_none());
 }

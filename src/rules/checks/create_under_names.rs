@@ -1,9 +1,8 @@
 //! RC172: `create` or `deletecollection` under object names, where the request carries none.
 
 use super::Input;
-use super::unused_permission::class;
-use crate::analysis::{Grant, Verdict};
-use crate::finding::{Finding, LocationOf};
+use crate::analysis::Grant;
+use crate::finding::Finding;
 use crate::rbac::Rule;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
@@ -24,11 +23,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             some_of(entries::things(&refused)),
             some_of(first.rule.resource_names.iter().map(String::as_str)),
         );
-        let mut draft = Draft::new(input.assessment, class(&refused), message);
-        draft.role = role;
-        draft.permission = entries::permission(&refused);
-        draft.at = first.places.as_ref().map(|places| (places.verb.clone(), LocationOf::Verb));
-        draft.grants = refused;
+        let draft = Draft::of_grants(input.assessment, message, &entry.role, refused);
         findings.extend(draft.finish(doc));
     }
 }
@@ -43,8 +38,7 @@ fn is_refused(held: &Held<'_>, grant: &Grant) -> bool {
         _ => return false,
     };
     let named = grant.served && !grant.rule.resource_names.is_empty() && !entries::thing(grant).contains('/');
-    let used = matches!(grant.verdict, Verdict::Used | Verdict::Needed);
     let unnamed = Rule { resource_names: Vec::new(), ..grant.rule.clone() };
     let by_name = Rule { verbs: vec![works_with.to_owned()], ..grant.rule.clone() };
-    named && !used && !held.holds(&grant.scope, &unnamed) && !held.holds(&grant.scope, &by_name)
+    named && !grant.is_used() && !held.holds(&grant.scope, &unnamed) && !held.holds(&grant.scope, &by_name)
 }

@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 
 use super::Input;
-use super::unused_permission::class;
 use crate::analysis::{Grant, Meant, Verdict};
 use crate::finding::{Finding, LocationOf};
 use crate::rbac::Rule;
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, label};
+use crate::rules::draft::{Draft, class, label};
 use crate::rules::entries::{self, Mark, Slice, slices};
 use crate::rules::evidence::some_of;
 use crate::rules::held::Held;

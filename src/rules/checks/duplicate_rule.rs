@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 
 use super::Input;
-use super::unused_permission::class;
 use crate::analysis::{Grant, Place, Verdict};
 use crate::finding::{Finding, LocationOf, Related};
 use crate::rbac::{NonResourceRequest, PermissionSet, Request, ResourceRequest, Rule};
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, label};
+use crate::rules::draft::{Draft, class, label};
 use crate::rules::entries::{self, Entry};
 use crate::rules::evidence::some_of;
 

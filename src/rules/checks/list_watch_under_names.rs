@@ -1,9 +1,8 @@
 //! RC191: `list` or `watch` under object names, which only a field selector on that name uses.
 
 use super::Input;
-use super::unused_permission::class;
-use crate::analysis::{Grant, Verdict};
-use crate::finding::{Finding, LocationOf};
+use crate::analysis::Grant;
+use crate::finding::Finding;
 use crate::rbac::Rule;
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, label};
@@ -24,11 +23,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
             some_of(entries::things(&narrow)),
             some_of(first.rule.resource_names.iter().map(String::as_str)),
         );
-        let mut draft = Draft::new(input.assessment, class(&narrow), message);
-        draft.role = role;
-        draft.permission = entries::permission(&narrow);
-        draft.at = first.places.as_ref().map(|places| (places.verb.clone(), LocationOf::Verb));
-        draft.grants = narrow;
+        let draft = Draft::of_grants(input.assessment, message, &entry.role, narrow);
         findings.extend(draft.finish(doc));
     }
 }
@@ -41,8 +36,7 @@ const WITH_SELECTOR: &str = "extension-apiserver-authentication";
 fn is_narrow(held: &Held<'_>, grant: &Grant) -> bool {
     let lists = matches!(entries::verb(grant), "list" | "watch") && entries::thing(grant) != "leases";
     let with_selector = grant.rule.resource_names.iter().all(|name| name == WITH_SELECTOR);
-    let used = matches!(grant.verdict, Verdict::Used | Verdict::Needed);
     let unnamed = Rule { resource_names: Vec::new(), ..grant.rule.clone() };
     // Without names, all of them have it.
-    lists && grant.served && !used && !with_selector && !held.holds(&grant.scope, &unnamed)
+    lists && grant.served && !grant.is_used() && !with_selector && !held.holds(&grant.scope, &unnamed)
 }

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 
-use super::unused_permission::class;
 use super::{Input, owner_finalizers};
 use crate::analysis::{Grant, Place, Verdict};
 use crate::finding::{Finding, LocationOf};
@@ -74,17 +73,12 @@ fn finding(
     what: &str,
     of: LocationOf,
 ) -> Option<Finding> {
-    let places = grants.first()?.places.as_ref();
-    let role = label(role);
-    let message = format!("{}: in {role}, {what}", doc.title);
-    let mut draft = Draft::new(input.assessment, class(&grants), message);
-    draft.role = role;
-    draft.permission = entries::permission(&grants);
-    draft.at = places.map(|places| match of {
-        LocationOf::Resource => (places.resource.clone(), of),
-        _ => (places.verb.clone(), of),
-    });
-    draft.grants = grants;
+    let resource = grants.first()?.places.as_ref().map(|places| (places.resource.clone(), of));
+    let message = format!("{}: in {}, {what}", doc.title, label(role));
+    let mut draft = Draft::of_grants(input.assessment, message, role, grants);
+    if of == LocationOf::Resource {
+        draft.at = resource;
+    }
     draft.finish(doc)
 }
 
@@ -92,9 +86,8 @@ fn finding(
 /// `list` alone is a plain listing.
 fn is_half(held: &Held<'_>, entry: &Entry<'_>, grant: &Grant, verb: &str, other: &str) -> bool {
     let open = entries::verb(grant) == verb && grant.served && grant.rule.resource_names.is_empty();
-    let seen = matches!(grant.verdict, Verdict::Used | Verdict::Needed);
     let with = |verb: &str| Rule { verbs: vec![verb.to_owned()], ..grant.rule.clone() };
-    open && !seen
+    open && !grant.is_used()
         && !NO_INFORMER.contains(&entries::thing(grant))
         && (verb == "watch" || has_get(entry, grant))
         && !held.holds(&grant.scope, &with(other))

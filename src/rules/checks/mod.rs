@@ -24,7 +24,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::document::RuleDoc;
 use super::entries::Entry;
 use super::held::Held;
-use crate::analysis::{Assessment, Grant, Place, Verdict};
+use crate::analysis::{Assessment, Grant, Place};
 use crate::finding::Finding;
 use crate::source::Location;
 
@@ -74,8 +74,7 @@ impl<'a> Uses<'a> {
             for binding in assessment.bindings.iter().filter(|binding| binding.via_group.is_none()) {
                 uses.first.entry((&assessment.package, &binding.role)).or_insert(&assessment.subject.name);
             }
-            let used = |grant: &&Grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed);
-            for grant in assessment.grants.iter().filter(used) {
+            for grant in assessment.grants.iter().filter(|grant| grant.is_used()) {
                 if let Some(tokens) = tokens(assessment, grant) {
                     uses.users.entry(tokens).or_default().insert(&assessment.subject.name);
                 }

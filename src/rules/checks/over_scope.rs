@@ -18,7 +18,7 @@ pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding
     let mut wide: BTreeSet<usize> = BTreeSet::new();
     for mut entry in input.entries.iter().cloned() {
         entry.grants.retain(|grant| grant.scope == Scope::Cluster);
-        let used = entry.grants.iter().any(|grant| matches!(grant.verdict, Verdict::Used | Verdict::Needed));
+        let used = entry.grants.iter().any(|grant| grant.is_used());
         let Some(binding) = entry.grants.first().map(|grant| grant.binding).filter(|_| used) else {
             continue;
         };

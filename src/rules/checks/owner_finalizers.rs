@@ -2,12 +2,11 @@
 //! (Kubernetes `plugin/pkg/admission/gc`, OwnerReferencesPermissionEnforcement: off by default, on in OpenShift.)
 
 use super::Input;
-use super::unused_permission::class;
 use crate::analysis::{Grant, Platform, Verdict};
 use crate::finding::{Finding, LocationOf};
 use crate::rbac::Rule;
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, label};
+use crate::rules::draft::{Draft, class, label};
 use crate::rules::entries::{self, Entry};
 use crate::rules::evidence::some_of;
 

@@ -1,10 +1,10 @@
 //! RC187: a whole rule entry of which nothing was used.
 
 use super::Input;
-use super::unused_permission::{advice, class, mark, whole_roles};
+use super::unused_permission::{advice, mark, whole_roles};
 use crate::finding::{Finding, LocationOf};
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, label};
+use crate::rules::draft::{Draft, class, label};
 use crate::rules::entries::{self, slices};
 use crate::rules::evidence::{counted, plural, some_of};
 

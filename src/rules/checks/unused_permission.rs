@@ -4,10 +4,9 @@ use std::collections::BTreeMap;
 
 use super::Input;
 use crate::analysis::{Grant, RoleState, Verdict};
-use crate::finding::{Finding, LocationOf, ScopeClass};
-use crate::rbac::Scope;
+use crate::finding::{Finding, LocationOf};
 use crate::rules::document::RuleDoc;
-use crate::rules::draft::{Draft, label};
+use crate::rules::draft::{Draft, class, label};
 use crate::rules::entries::{self, Entry, Mark, Slice, role_of, slices};
 use crate::rules::evidence::{counted, some_of};
 
@@ -41,16 +40,6 @@ pub(super) fn mark(grant: &Grant) -> Mark {
         Verdict::Dead => Mark::Neutral,
         Verdict::Needed | Verdict::Used | Verdict::Unobservable | Verdict::Unjudged => Mark::Miss,
     }
-}
-
-/// The widest class among the grants.
-pub(super) fn class(grants: &[&Grant]) -> ScopeClass {
-    let each = grants.iter().map(|grant| match (&grant.scope, grant.rule.resource_names.is_empty()) {
-        (_, false) => ScopeClass::Named,
-        (Scope::Cluster, true) => ScopeClass::Cluster,
-        (Scope::Namespace(_), true) => ScopeClass::Namespace,
-    });
-    each.min().unwrap_or(ScopeClass::Cluster)
 }
 
 fn subject_of(slice: &Slice<'_>) -> String {

@@ -59,10 +59,6 @@ fn the_embedded_table_is_what_the_api_server_serves() {
     let table = Table::for_minor(PINNED_MINOR).unwrap();
     let mut ours = Served::new();
     for served in table.iter().filter(|served| served.origin == Origin::Kubernetes && served.by_default) {
-        let resource = match served.subresource.as_str() {
-            "" => served.resource.clone(),
-            subresource => format!("{}/{subresource}", served.resource),
-        };
         // A server offers its stable versions only; the table also has those that must be switched on.
         let stable = |version: &&String| !version.contains("alpha") && !version.contains("beta");
         let entry = Entry {
@@ -71,7 +67,7 @@ fn the_embedded_table_is_what_the_api_server_serves() {
             versions: sorted(served.versions.iter().filter(stable).cloned().collect()),
             short_names: served.short_names.clone(),
         };
-        ours.insert((served.api_group.clone(), resource), entry);
+        ours.insert((served.api_group.clone(), served.combined()), entry);
     }
     let only = |a: &Served, b: &Served| {
         a.iter().filter(|(key, value)| b.get(*key) != Some(value)).map(|(key, _)| key.clone()).collect::<Vec<_>>()
