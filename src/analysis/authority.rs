@@ -105,11 +105,10 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> (Vec<Grant>, u64
     let mut left_out = 0;
     for (binding, held) in &held.held {
         for entry in &held.entries {
-            let Some(rest) = cx.budget.get().checked_sub(size(&entry.rule).max(1)) else {
+            if !cx.budget.take(size(&entry.rule).max(1)) {
                 left_out += 1;
                 continue;
-            };
-            cx.budget.set(rest);
+            }
             let written = entry
                 .role
                 .and_then(|role| cx.package.facts.roles.get(role))

@@ -3,6 +3,7 @@
 
 mod assessment;
 mod authority;
+mod budget;
 mod difference;
 mod generated;
 mod index;
@@ -14,7 +15,6 @@ mod subjects;
 mod verdict;
 mod verify;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -27,6 +27,7 @@ use crate::rbac::{Request, Rule};
 use crate::source::SourceMap;
 
 pub use assessment::*;
+pub use budget::{Budget, MOST_GRANTS};
 pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
 pub use subjects::Selection;
@@ -50,13 +51,9 @@ pub struct Context<'a> {
     pub usage: Option<&'a Usage>,
     /// Choices of the user.
     pub options: &'a Options,
-    /// How many more grants the run may hold, see [`MOST_GRANTS`].
-    pub budget: &'a Cell<u64>,
+    /// How many more grants the run may hold.
+    pub budget: &'a Budget,
 }
-
-/// Grants of one run, each counted once more for each of its names: three times what hundreds of real operators hold
-/// together. A few hostile lines multiply out to any number.
-pub const MOST_GRANTS: u64 = 150_000;
 
 /// Choices of the user.
 #[derive(Debug, Clone, Default)]

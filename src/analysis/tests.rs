@@ -34,7 +34,7 @@ fn judge(manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> 
         minor: "1.36",
         usage: usage.as_ref(),
         options: &options,
-        budget: &Cell::new(MOST_GRANTS),
+        budget: &Budget::whole(),
     })
 }
 

@@ -1,22 +1,22 @@
 //! The flow from paths to a report, shared by the commands.
 
-use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::path::Path;
 
 use anyhow::{Result, bail};
+use rayon::prelude::*;
 
 use super::Exit;
 use super::args::{InputArgs, RoleArgs};
 use super::output::Terminal;
 use super::templates::Templates;
-use crate::analysis::{self, Assessment, Context, MOST_GRANTS, Options};
+use crate::analysis::{self, Assessment, Budget, Context, MOST_GRANTS, Options};
 use crate::api::{MINORS, Table};
 use crate::audit::Usage;
 use crate::finding::{Finding, Severity};
 use crate::graph::{Graph, SubjectKey};
 use crate::input;
-use crate::manifest::{self, Facts, InstallMode, Package};
+use crate::manifest::{self, Facts, InstallMode, Package, Reading};
 use crate::report::{FileInput, FileState, Inputs, Report, Summary, Tool};
 use crate::source::{Diagnostic, DiagnosticKind, SourceMap};
 
@@ -110,13 +110,18 @@ impl Loaded {
         inputs.files.extend(found.replaced.into_iter().map(rendered));
         inputs.diagnostics.extend(found.diagnostics);
         let mut files = Vec::new();
-        for file in found.files {
-            let Some(source) = file.source else {
+        let sources = &found.sources;
+        let readings: Vec<Option<Reading>> =
+            found.files.par_iter().map(|file| file.source.map(|source| manifest::read(sources, source))).collect();
+        for (file, reading) in found.files.into_iter().zip(readings) {
+            let (Some(source), Some(reading)) = (file.source, reading) else {
                 inputs.documents_unreadable += 1;
                 inputs.files.push(FileInput { path: file.path, state: FileState::Unreadable });
                 continue;
             };
-            let reading = manifest::read(&found.sources, source);
+            if !reading.facts.have_places() {
+                found.sources.forget(source);
+            }
             inputs.files.push(FileInput { path: file.path.clone(), state: state(&reading) });
             inputs.documents_read += reading.documents.read;
             inputs.documents_empty += reading.documents.empty;
@@ -169,20 +174,14 @@ impl Loaded {
 
     /// Assesses the subjects of every package. A subject asked for is assessed where something is known of it.
     pub fn assess(&self, options: &Options) -> Vec<Assessment> {
-        let mut assessments = Vec::new();
-        let budget = Cell::new(MOST_GRANTS);
-        for package in &self.packages {
-            let graph = Graph::build(package, &self.kube_version);
-            assessments.extend(analysis::assess(&Context {
-                package,
-                graph: &graph,
-                sources: &self.sources,
-                table: &self.table,
-                minor: &self.kube_version,
-                usage: self.usage.as_ref(),
-                options,
-                budget: &budget,
-            }));
+        let together = Budget::whole();
+        let assess = |package| self.assess_package(package, options, &together);
+        let mut assessments: Vec<Assessment> = self.packages.par_iter().flat_map_iter(assess).collect();
+        if together.is_exceeded() {
+            // Who came too late must not depend on the machine.
+            let in_order = Budget::whole();
+            let assess = |package| self.assess_package(package, options, &in_order);
+            assessments = self.packages.iter().flat_map(assess).collect();
         }
         if !options.subjects.is_empty() && self.packages.len() > 1 {
             let known = |assessment: &Assessment| !assessment.is_unknown();
@@ -194,6 +193,19 @@ impl Loaded {
         }
         assessments.sort_by(|a, b| (&a.package, &a.subject).cmp(&(&b.package, &b.subject)));
         assessments
+    }
+
+    fn assess_package(&self, package: &Package, options: &Options, budget: &Budget) -> Vec<Assessment> {
+        analysis::assess(&Context {
+            package,
+            graph: &Graph::build(package, &self.kube_version),
+            sources: &self.sources,
+            table: &self.table,
+            minor: &self.kube_version,
+            usage: self.usage.as_ref(),
+            options,
+            budget,
+        })
     }
 
     /// The report, findings below `min_severity` hidden.

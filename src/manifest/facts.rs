@@ -32,6 +32,14 @@ pub struct Facts {
     pub incomplete: bool,
 }
 
+impl Facts {
+    /// Whether anything that a report points to is among them. Names of objects and CRDs are known without their text.
+    pub fn have_places(&self) -> bool {
+        let olm = self.olm_installs.is_empty() && self.accounts.is_empty() && self.workloads.is_empty();
+        !(olm && self.roles.is_empty() && self.bindings.is_empty() && self.markers.is_empty())
+    }
+}
+
 /// How the documents of a source were accounted for: `read + ignored + empty + unreadable` is their number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DocumentCounts {

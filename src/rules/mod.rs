@@ -16,6 +16,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use include_dir::{Dir, include_dir};
+use rayon::prelude::*;
 
 pub use document::{Controls, InlineTests, Kind, RuleDoc, RuleError, SECTIONS, Severities};
 pub use pattern::{Match, Named, Pattern};
@@ -72,11 +73,12 @@ pub fn run(assessments: &[Assessment]) -> Vec<Finding> {
 
 /// Runs these rules over the assessments. Most severe first, then by path, line, rule and fingerprint.
 pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[Assessment]) -> Vec<Finding> {
-    let mut findings = Vec::new();
     let uses = checks::Uses::of(assessments);
-    let held: Vec<Held<'_>> = assessments.iter().map(Held::of).collect();
-    let entries: Vec<Vec<Entry<'_>>> = assessments.iter().map(entries::shipped).collect();
-    for doc in docs {
+    let held: Vec<Held<'_>> = assessments.par_iter().map(Held::of).collect();
+    let entries: Vec<Vec<Entry<'_>>> = assessments.par_iter().map(entries::shipped).collect();
+    let docs: Vec<&RuleDoc> = docs.into_iter().collect();
+    let found = docs.into_par_iter().flat_map_iter(|doc| {
+        let mut findings = Vec::new();
         for ((assessment, held), entries) in assessments.iter().zip(&held).zip(&entries) {
             let input = checks::Input { assessment, entries, held, all: assessments, uses: &uses };
             match doc.kind {
@@ -84,7 +86,9 @@ pub fn run_with<'a>(docs: impl IntoIterator<Item = &'a RuleDoc>, assessments: &[
                 Kind::Check => checks::run(&input, doc, &mut findings),
             }
         }
-    }
+        findings
+    });
+    let mut findings: Vec<Finding> = found.collect();
     let key = |finding: &Finding| {
         let location = finding.location.clone();
         (std::cmp::Reverse(finding.severity), location, finding.rule.clone(), finding.fingerprint.clone())

@@ -129,6 +129,14 @@ impl SourceMap {
         id
     }
 
+    /// Gives up a text that nothing is to point to any more; its path stays.
+    pub fn forget(&mut self, id: SourceId) {
+        if let Some(source) = self.sources.get_mut(id.0 as usize) {
+            source.text = String::new();
+            source.lines = LineIndex::new("");
+        }
+    }
+
     /// The source of an id of this map.
     pub fn get(&self, id: SourceId) -> Option<&Source> {
         self.sources.get(id.0 as usize)
