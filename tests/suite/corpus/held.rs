@@ -49,8 +49,8 @@ fn what_accounts_hold_is_stable() {
             let cause = cause(&lost.message);
             *causes.entry(cause).or_default() += 1;
             if cause == "template" {
-                let source = loaded.sources.iter().find(|(_, source)| source.path == lost.location.path).unwrap().1;
-                let marks = ["{{", "{%"].iter().any(|mark| source.text.contains(mark));
+                let text = std::fs::read_to_string(&*lost.location.path).unwrap();
+                let marks = ["{{", "{%"].iter().any(|mark| text.contains(mark));
                 assert!(marks, "{:?} is said to be a template", lost.location);
             }
         }
