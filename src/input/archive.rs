@@ -13,6 +13,11 @@ use super::discover::{MAX_BYTES, is_wanted, too_large};
 const MAX_UNPACKED: u64 = 256 << 20;
 /// Entries looked at.
 const MAX_ENTRIES: usize = 100_000;
+/// Longer names no file system takes (Linux, `PATH_MAX`).
+const MAX_NAME: usize = 4096;
+
+/// Where it leads may be out of the archive.
+const LINK: &str = "a link in an archive is not followed";
 
 /// What an archive holds.
 #[derive(Debug, Default)]
@@ -23,8 +28,8 @@ pub(super) struct Unpacked {
     pub(super) other: BTreeMap<String, u64>,
     /// What was left out: its path in the archive, empty for the rest of the archive, and why.
     pub(super) lost: Vec<(String, String)>,
-    /// Bytes in `files`.
-    kept: u64,
+    /// Bytes unpacked, also those of files that turned out too large.
+    unpacked: u64,
 }
 
 /// The manifests in a tar, compressed tar or zip archive; `None` when the bytes are none. `.gz` of a single file is
@@ -77,12 +82,14 @@ impl Unpacked {
                     return self.lose("", &format!("{limit}: the rest is left out ({error})"));
                 }
             };
-            let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+            let Some(name) = self.name(&entry.path_bytes()) else { continue };
             let kind = entry.header().entry_type();
-            if kind.is_file() {
+            if kind.is_file() || kind.is_contiguous() {
                 self.entry(&name, entry.size(), entry);
             } else if kind.is_symlink() || kind.is_hard_link() {
-                self.link(&name);
+                self.leave(&name, LINK);
+            } else if !kind.is_dir() {
+                self.leave(&name, "not a regular file");
             }
         }
     }
@@ -103,23 +110,30 @@ impl Unpacked {
                     continue;
                 }
             };
-            let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
+            let Some(name) = self.name(entry.name_raw()) else { continue };
             if entry.is_symlink() {
-                self.link(&name);
+                self.leave(&name, LINK);
             } else if !entry.is_dir() {
                 self.entry(&name, entry.size(), entry);
             }
-            if self.kept >= MAX_UNPACKED {
+            if self.unpacked >= MAX_UNPACKED {
                 let limit = MAX_UNPACKED >> 20;
                 return self.lose("", &format!("unpacks to more than {limit} MiB: the rest is left out"));
             }
         }
     }
 
-    /// Where it leads may be out of the archive.
-    fn link(&mut self, name: &str) {
+    fn name(&mut self, raw: &[u8]) -> Option<String> {
+        if raw.len() > MAX_NAME {
+            self.lose("", &format!("an entry whose name is longer than {MAX_NAME} bytes is left out"));
+            return None;
+        }
+        Some(String::from_utf8_lossy(raw).into_owned())
+    }
+
+    fn leave(&mut self, name: &str, why: &str) {
         if is_wanted(Path::new(name)) {
-            self.lose(name, "a link in an archive is not followed");
+            self.lose(name, why);
         }
     }
 
@@ -138,14 +152,14 @@ impl Unpacked {
 
     fn add(&mut self, path: String, size: Option<u64>, content: impl Read) {
         let mut bytes = Vec::new();
-        match content.take(MAX_BYTES + 1).read_to_end(&mut bytes) {
+        let read = content.take(MAX_BYTES + 1).read_to_end(&mut bytes);
+        // Entries of a zip may share their bytes, so that a small one unpacks without end.
+        self.unpacked += bytes.len() as u64;
+        match read {
             Ok(_) if bytes.len() as u64 > MAX_BYTES => self.lose(&path, &too_large()),
             // A stream that was cut, or reached the limit, just ends.
             Ok(read) if size.is_some_and(|size| read as u64 != size) => self.lose(&path, "the archive ends in it"),
-            Ok(_) => {
-                self.kept += bytes.len() as u64;
-                self.files.push((path, bytes));
-            }
+            Ok(_) => self.files.push((path, bytes)),
             Err(error) => self.lose(&path, &error.to_string()),
         }
     }
@@ -164,3 +178,6 @@ fn inside(name: &str) -> Option<String> {
     let parts: Vec<&str> = name.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
     Some(parts.join("/")).filter(|path| !path.is_empty())
 }
+
+#[cfg(test)]
+mod tests;

@@ -15,6 +15,8 @@ use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location, SourceId,
 
 /// Larger manifest files are not read.
 pub(super) const MAX_BYTES: u64 = 64 << 20;
+/// What all archives of a run may unpack to together; what comes after is left out, and said.
+const MAX_OF_ARCHIVES: u64 = 1 << 30;
 
 /// What was found.
 #[derive(Debug, Default)]
@@ -35,6 +37,8 @@ pub struct Discovered {
     pub deselected: u64,
     /// Files that could not be read.
     pub diagnostics: Diagnostics,
+    /// Bytes out of archives.
+    unpacked: u64,
 }
 
 /// A manifest file.
@@ -150,6 +154,12 @@ impl Discovered {
             Err(why) => return self.unreadable(path, &why),
         };
         let Some(unpacked) = archive::unpack(&bytes) else { return self.add(path, bytes) };
+        self.unpacked += unpacked.files.iter().map(|(_, bytes)| bytes.len() as u64).sum::<u64>();
+        if self.unpacked > MAX_OF_ARCHIVES {
+            let limit = MAX_OF_ARCHIVES >> 20;
+            return self
+                .unreadable(path, &format!("the archives unpack to more than {limit} MiB: this one is left out"));
+        }
         self.archives.push(path.clone());
         for (inside, bytes) in unpacked.files {
             if in_archives.leaves_out(Path::new(&inside)) {

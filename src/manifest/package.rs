@@ -61,8 +61,9 @@ pub fn split(arguments: &[String], files: Vec<(String, Facts)>) -> Vec<Package> 
                 // The outermost chart or bundle below the argument, else the top folder.
                 let ends = (root.len() + 1)..parts.len();
                 let mut folders = ends.filter_map(|end| Some(parts.get(..end)?.join("/")));
-                let top = folders.clone().next();
-                (Some((*argument).clone()), folders.find(|folder| units.contains(folder)).or(top))
+                let top = folders.next();
+                let outermost = top.iter().cloned().chain(folders).find(|folder| units.contains(folder));
+                (Some((*argument).clone()), outermost.or(top))
             }
             None => (None, None),
         };
