@@ -34,9 +34,7 @@ impl PermissionSet {
                     }
                 });
                 set.urls.change(which(verb), &mut |urls| {
-                    for url in &rule.non_resource_urls {
-                        *urls = urls.combine(&Urls::of_rule(url), |a, b| a || b);
-                    }
+                    rule.non_resource_urls.iter().for_each(|url| urls.add(url));
                 });
             }
         }

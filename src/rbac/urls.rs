@@ -18,6 +18,10 @@ impl Pattern {
         let text = rule.trim_end_matches('*');
         Self { text: text.to_owned(), exact: text.len() == rule.len() }
     }
+
+    fn contains(&self, other: &Self) -> bool {
+        if self.exact { self == other } else { other.text.starts_with(&self.text) }
+    }
 }
 
 /// A set of URL paths.
@@ -27,10 +31,21 @@ pub(super) struct Urls {
 }
 
 impl Urls {
-    /// The paths that a rule's URL matches. A literal `a*` in a rule also matches the path `a*`, as any with that
+    /// Adds the paths that a rule's URL matches. A literal `a*` in a rule also matches the path `a*`, as any with that
     /// prefix.
-    pub(super) fn of_rule(rule: &str) -> Self {
-        Self { patterns: BTreeMap::from([(Pattern::of_rule(rule), true)]) }
+    pub(super) fn add(&mut self, rule: &str) {
+        let pattern = Pattern::of_rule(rule);
+        if self.value(&pattern, false) {
+            return;
+        }
+        let inside = self.patterns.range(&pattern..).map(|(inside, _)| inside);
+        let inside: Vec<Pattern> = inside.take_while(|inside| pattern.contains(inside)).cloned().collect();
+        for inside in inside {
+            self.patterns.remove(&inside);
+        }
+        if !self.value(&pattern, true) {
+            self.patterns.insert(pattern, true);
+        }
     }
 
     /// The patterns as a rule writes them, and whether what they match is in the set, until a longer one says otherwise.

@@ -125,3 +125,18 @@ fn two_thousand_rules_minus_five_hundred_entries_stays_small() {
     assert!(granted.covers(&excess));
     assert!(excess.union(&granted.intersect(&used)).covers(&granted));
 }
+
+#[test]
+fn paths_are_added_in_any_order() {
+    let paths = ["/a*", "/a", "/abc", "/abc/*", "/b", "/b*", "/", "/c/*", "/c"];
+    let of = |paths: &[&str]| set(&[urls(paths, &["get"])]);
+    let expected = of(&["/"]).union(&of(&["/a*"])).union(&of(&["/b*"])).union(&of(&["/c"])).union(&of(&["/c/*"]));
+    for turn in 0..paths.len() {
+        let mut turned = paths;
+        turned.rotate_left(turn);
+        let one_by_one = turned.iter().fold(PermissionSet::default(), |sum, path| sum.union(&of(&[*path])));
+        turned.reverse();
+        assert!(same(&of(&turned), &expected) && same(&one_by_one, &expected), "{turned:?}");
+    }
+    assert!(same(&of(&["/x", "/y", "*"]), &of(&["*"])));
+}
