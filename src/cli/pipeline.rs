@@ -1,7 +1,8 @@
 //! The flow from paths to a report, shared by the commands.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use anyhow::{Result, bail};
 use rayon::prelude::*;
@@ -110,6 +111,7 @@ impl Loaded {
         inputs.files.extend(found.replaced.into_iter().map(rendered));
         inputs.diagnostics.extend(found.diagnostics);
         let mut files = Vec::new();
+        let mut lost_in: BTreeMap<Arc<str>, u64> = BTreeMap::new();
         let sources = &found.sources;
         let readings: Vec<Option<Reading>> =
             found.files.par_iter().map(|file| file.source.map(|source| manifest::read(sources, source))).collect();
@@ -130,11 +132,12 @@ impl Loaded {
                 *inputs.documents_ignored.entry(kind).or_default() += count;
             }
             for lost in reading.diagnostics.iter().filter(|lost| lost.kind == DiagnosticKind::Unreadable) {
-                templates.count_lost(&lost.location.path);
+                *lost_in.entry(lost.location.path.clone()).or_default() += 1;
             }
             inputs.diagnostics.extend(reading.diagnostics);
             files.push((file.path, reading.facts));
         }
+        templates.count_lost(&lost_in);
         inputs.files.sort_by(|a, b| a.path.cmp(&b.path));
         let matters: BTreeSet<&str> = files
             .iter()
@@ -242,7 +245,8 @@ impl Loaded {
         let lost: Vec<_> = self.inputs.diagnostics.iter().filter(unreadable).collect();
         const SHOWN: usize = 10;
         // What is lost of a chart was said of the chart.
-        let by_itself: Vec<_> = lost.iter().filter(|d| !self.templates.holds(&d.location.path)).collect();
+        let of_charts = self.templates.chart_files();
+        let by_itself: Vec<_> = lost.iter().filter(|d| !of_charts.contains(&*d.location.path)).collect();
         for diagnostic in by_itself.iter().take(SHOWN) {
             let place = &diagnostic.location;
             terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));

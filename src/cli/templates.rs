@@ -1,6 +1,9 @@
 //! Charts and kustomizations of the input: said, rendered on request, and findings in rendered text led back to the
 //! template that they come from.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
 use super::output::Terminal;
 use crate::finding::{Finding, Related};
 use crate::input::{self, Discovered};
@@ -40,11 +43,16 @@ impl Templates {
                 templates.unrendered.push(Raw { what: one, failed: None, lost: 0 });
                 continue;
             }
+            let Some(files) = &one.files else {
+                let why = "the kustomizations take in too much together to tell what this one replaces".to_owned();
+                templates.unrendered.push(Raw { what: one, failed: Some(why), lost: 0 });
+                continue;
+            };
             let command = one.command();
             match input::render(&command) {
                 Ok(text) => {
                     let program = command.iter().take(2).map(String::as_str).collect::<Vec<_>>().join(" ");
-                    let source = found.replace(&one.files, format!("{}/({program})", one.directory), text);
+                    let source = found.replace(files, format!("{}/({program})", one.directory), text);
                     templates.rendered.add(source, one.directory);
                 }
                 Err(why) => templates.unrendered.push(Raw { what: one, failed: Some(why), lost: 0 }),
@@ -53,22 +61,24 @@ impl Templates {
         templates
     }
 
-    /// Whether a file belongs to a chart that was not rendered: what cannot be read of it is counted there.
-    pub(super) fn holds(&self, path: &str) -> bool {
-        self.unrendered.iter().any(|raw| raw.is_chart_of(path))
+    /// The files of charts that were not rendered: what cannot be read of them is counted there.
+    pub(super) fn chart_files(&self) -> BTreeSet<&str> {
+        self.unrendered.iter().flat_map(Raw::chart_files).map(String::as_str).collect()
     }
 
-    /// Counts a part that cannot be read.
-    pub(super) fn count_lost(&mut self, path: &str) {
-        for raw in self.unrendered.iter_mut().filter(|raw| raw.is_chart_of(path)) {
-            raw.lost += 1;
+    /// Counts the parts that cannot be read, given by file.
+    pub(super) fn count_lost(&mut self, lost: &BTreeMap<Arc<str>, u64>) {
+        for raw in &mut self.unrendered {
+            raw.lost = raw.chart_files().filter_map(|path| lost.get(path.as_str())).sum();
         }
     }
 
-    /// Forgets kustomizations that grant or run nothing of what was read.
+    /// Forgets kustomizations that are known to grant or run nothing of what was read.
     pub(super) fn keep_relevant(&mut self, matters: impl Fn(&str) -> bool) {
-        let kept = |raw: &Raw| raw.what.renderer == Renderer::Helm || raw.what.files.iter().any(|path| matters(path));
-        self.unrendered.retain(kept);
+        self.unrendered.retain(|Raw { what, .. }| {
+            let matter = |files: &BTreeSet<String>| files.iter().any(|path| matters(path));
+            what.renderer == Renderer::Helm || what.files.as_ref().is_none_or(matter)
+        });
     }
 
     /// One for each that was not rendered, for the report.
@@ -112,8 +122,8 @@ impl Templates {
 }
 
 impl Raw {
-    fn is_chart_of(&self, path: &str) -> bool {
-        self.what.renderer == Renderer::Helm && self.what.files.contains(path)
+    fn chart_files(&self) -> impl Iterator<Item = &String> {
+        self.what.files.iter().filter(|_| self.what.renderer == Renderer::Helm).flatten()
     }
 
     fn said(&self) -> String {

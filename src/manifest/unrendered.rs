@@ -24,8 +24,9 @@ pub struct Unrendered {
     pub directory: String,
     /// Its `Chart.yaml` or `kustomization.yaml`.
     pub source: SourceId,
-    /// Paths of the files that it is made of, those of charts and kustomizations below it too.
-    pub files: BTreeSet<String>,
+    /// Paths of the files that it is made of, those of charts and kustomizations below it too; `None` where all
+    /// kustomizations together take in more than is looked through.
+    pub files: Option<BTreeSet<String>>,
 }
 
 impl Unrendered {
@@ -58,16 +59,21 @@ fn charts(sources: &SourceMap, files: &[(String, SourceId)]) -> Vec<Unrendered> 
         .map(|(path, source)| (directory(path), *source))
         .collect();
     roots.sort_unstable();
+    let paths: BTreeSet<&str> = files.iter().map(|(path, _)| path.as_str()).collect();
+    let mut charts: BTreeSet<&str> = BTreeSet::new();
     for (root, source) in roots {
-        if found.iter().any(|chart| is_below(root, &chart.directory)) {
+        if above(root).any(|above| charts.contains(above)) {
             continue;
         }
-        let below = files.iter().map(|(path, _)| path).filter(|path| is_below(path, root));
-        let below: BTreeSet<String> = below.cloned().collect();
+        // What is below a folder stands together in the order of paths.
+        let prefix = if root == "." { String::new() } else { format!("{root}/") };
+        let below = paths.range(prefix.as_str()..).take_while(|path| path.starts_with(&prefix));
+        let below: BTreeSet<String> = below.map(|path| (*path).to_owned()).collect();
         let templates = join(root, "templates");
         let of_library = top(sources, source, |top| top.get("type").and_then(Node::text) == Some("library"));
         if !of_library && below.iter().any(|path| is_below(path, &templates)) {
-            found.push(Unrendered { renderer: Renderer::Helm, directory: root.to_owned(), source, files: below });
+            charts.insert(root);
+            found.push(Unrendered { renderer: Renderer::Helm, directory: root.to_owned(), source, files: Some(below) });
         }
     }
     found
@@ -95,21 +101,27 @@ fn kustomizations(sources: &SourceMap, files: &[(String, SourceId)]) -> Vec<Unre
     let taken_in: BTreeSet<&str> =
         all.values().flat_map(|kustomization| kustomization.resources.iter().map(String::as_str)).collect();
     let roots = all.iter().filter(|(root, _)| !taken_in.contains(*root));
+    let mut steps = MOST_STEPS;
     roots
         .map(|(root, kustomization)| Unrendered {
             renderer: Renderer::Kustomize,
             directory: (*root).to_owned(),
             source: kustomization.source,
-            files: reached(&all, root),
+            files: reached(&all, root, &mut steps),
         })
         .collect()
 }
 
-/// All files that the kustomization of a folder takes in, its own file first among them.
-fn reached(all: &BTreeMap<&str, Kustomization>, root: &str) -> BTreeSet<String> {
+/// From how many resources to the next the kustomizations of a run are followed: many that share much would else cost
+/// the product of both.
+pub(super) const MOST_STEPS: usize = 2_000_000;
+
+/// All files that the kustomization of a folder takes in; `None` when that takes more steps than are left.
+fn reached(all: &BTreeMap<&str, Kustomization>, root: &str, steps: &mut usize) -> Option<BTreeSet<String>> {
     let (mut files, mut seen) = (BTreeSet::new(), BTreeSet::new());
     let mut open = vec![root.to_owned()];
     while let Some(folder) = open.pop() {
+        *steps = steps.checked_sub(1)?;
         let Some(kustomization) = all.get(folder.as_str()) else {
             files.insert(folder);
             continue;
@@ -118,7 +130,7 @@ fn reached(all: &BTreeMap<&str, Kustomization>, root: &str) -> BTreeSet<String> 
             open.extend(kustomization.resources.iter().cloned());
         }
     }
-    files
+    Some(files)
 }
 
 /// Whether a file is the one that kustomize looks for (kustomize `api/konfig/general.go`).
@@ -143,6 +155,12 @@ fn file_name(path: &str) -> &str {
 /// The folder of a file; `.` for one without.
 fn directory(path: &str) -> &str {
     path.rsplit_once('/').map_or(".", |(directory, _)| directory)
+}
+
+/// The folders that a folder is in, `.` for the one of everything.
+fn above(folder: &str) -> impl Iterator<Item = &str> {
+    let parents = std::iter::successors(Some(folder), |path| path.rsplit_once('/').map(|(parent, _)| parent));
+    parents.skip(1).chain((folder != ".").then_some("."))
 }
 
 pub(super) fn join(directory: &str, name: &str) -> String {

@@ -61,7 +61,8 @@ fn zip_that_repeats(content: &[u8], times: u8) -> Vec<u8> {
         bytes.extend(entry);
     }
     end[8..12].copy_from_slice(&[times, 0, times, 0]);
-    end[12..16].copy_from_slice(&(directory.len() as u32 * u32::from(times)).to_le_bytes());
+    let size = u32::try_from(directory.len()).unwrap() * u32::from(times);
+    end[12..16].copy_from_slice(&size.to_le_bytes());
     bytes.extend(end);
     bytes
 }

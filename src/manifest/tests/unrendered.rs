@@ -1,11 +1,11 @@
-use super::super::unrendered::{Renderer, find};
+use super::super::unrendered::{MOST_STEPS, Renderer, find};
 use super::*;
 
 fn found(files: &[(&str, &str)]) -> Vec<(Renderer, String, Vec<String>)> {
     let mut sources = SourceMap::default();
     let files: Vec<_> = files.iter().map(|(path, text)| ((*path).to_owned(), sources.add(*path, *text))).collect();
     let found = find(&sources, &files);
-    found.into_iter().map(|one| (one.renderer, one.directory, one.files.into_iter().collect())).collect()
+    found.into_iter().map(|one| (one.renderer, one.directory, one.files.unwrap().into_iter().collect())).collect()
 }
 
 #[test]
@@ -43,6 +43,23 @@ fn kustomizations_are_the_ones_that_no_other_takes_in() {
         found(&[("a/kustomization.yaml", "resources: [../b]"), ("b/kustomization.yaml", "resources: [../a]")])
             .is_empty()
     );
+}
+
+#[test]
+fn kustomizations_that_share_much_cost_no_product() {
+    let mut sources = SourceMap::default();
+    let base = sources.add("base/kustomization.yaml", format!("resources: [{}]", "x.yaml, ".repeat(3000)));
+    let mut files = vec![("base/kustomization.yaml".to_owned(), base)];
+    for root in 0..800 {
+        let path = format!("{root:03}/kustomization.yaml");
+        files.push((path.clone(), sources.add(path, "resources: [../base]")));
+    }
+    let found = find(&sources, &files);
+    let known = found.iter().take_while(|one| one.files.is_some()).count();
+    // Each goes to the base and from there to its files.
+    assert_eq!((found.len(), known), (800, MOST_STEPS / (3000 + 2)));
+    assert!(found[known..].iter().all(|one| one.files.is_none()));
+    assert_eq!(found[0].files, Some(BTreeSet::from(["base/x.yaml".to_owned()])));
 }
 
 #[test]
