@@ -57,16 +57,16 @@ pub struct File {
 pub fn manifests(paths: &[String], select: &Select) -> Result<Discovered, Error> {
     let mut found = Discovered::default();
     let in_archives = select.below("")?;
-    // Two names that are no UTF-8 may be shown alike.
-    let mut wanted: BTreeSet<(String, PathBuf)> = BTreeSet::new();
+    // With whether an argument names it. Two names that are no UTF-8 may be shown alike.
+    let mut wanted: BTreeMap<(String, PathBuf), bool> = BTreeMap::new();
     for path in paths {
         if path == "-" {
-            wanted.insert((path.clone(), PathBuf::new()));
+            wanted.insert((path.clone(), PathBuf::new()), true);
             continue;
         }
         let metadata = fs::metadata(path).map_err(|source| Error::Open { path: path.clone(), source })?;
         if !metadata.is_dir() {
-            wanted.insert((shown(Path::new(path)), PathBuf::from(path)));
+            wanted.insert((shown(Path::new(path)), PathBuf::from(path)), true);
             continue;
         }
         let mut here = BTreeSet::new();
@@ -89,12 +89,20 @@ pub fn manifests(paths: &[String], select: &Select) -> Result<Discovered, Error>
             let count = if chosen.leaves_out(below) { &mut found.deselected } else { &mut found.git_ignored };
             *count += 1;
         }
-        wanted.extend(here.into_iter().map(|path| (shown(&path), path)));
+        for path in here {
+            wanted.entry((shown(&path), path)).or_default();
+        }
     }
     let mut seen = BTreeSet::new();
-    for (shown, path) in wanted {
+    for ((shown, path), named) in wanted {
         let identity = fs::canonicalize(&path).unwrap_or_else(|_| PathBuf::from(&shown));
-        if seen.insert(identity) {
+        if !seen.insert(identity) {
+            continue;
+        }
+        // A pipe or device may never end; who names one as an argument knows. A dangling link fails when it is opened.
+        if !named && fs::metadata(&path).is_ok_and(|metadata| !metadata.is_file()) {
+            found.unreadable(shown, "not a regular file");
+        } else {
             found.read(shown, &path, &in_archives);
         }
     }
@@ -116,6 +124,7 @@ fn walk(directory: &str, chosen: Option<&Chosen>) -> ignore::Walk {
         .git_exclude(false)
         .git_ignore(chosen.is_some())
         .require_git(false)
+        .sort_by_file_name(Ord::cmp)
         .filter_entry(|entry| entry.file_name() != ".git")
         .build()
 }
@@ -132,12 +141,7 @@ fn is_manifest(path: &Path) -> bool {
 impl Discovered {
     fn sort_in(&mut self, root: &Path, path: &Path, manifests: &mut BTreeSet<PathBuf>) {
         if is_wanted(path.strip_prefix(root).unwrap_or(path)) {
-            match fs::metadata(path) {
-                // A pipe or device may never end; who names one as an argument knows.
-                Ok(metadata) if !metadata.is_file() => self.unreadable(shown(path), "not a regular file"),
-                // A dangling link fails when it is opened.
-                Ok(_) | Err(_) => drop(manifests.insert(path.to_owned())),
-            }
+            manifests.insert(path.to_owned());
         } else {
             self.put_aside(path);
         }
