@@ -140,7 +140,8 @@ pub enum RoleState {
     BuiltInUnknown,
     /// In neither.
     Missing,
-    /// In neither, but the package holds a kustomization that was not built, which may rename objects.
+    /// In neither, but it may be in what was not read: a kustomization of the package was not built, or a part of the
+    /// input, such as a template, is unreadable.
     Unrendered,
 }
 

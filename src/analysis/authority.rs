@@ -50,7 +50,7 @@ fn binding_place(cx: &Context<'_>, held: &Held<'_>) -> BindingPlace {
         RoleKnown::Shipped(_) => RoleState::Shipped,
         RoleKnown::BuiltIn => RoleState::BuiltIn,
         RoleKnown::BuiltInUnknown => RoleState::BuiltInUnknown,
-        RoleKnown::Missing if cx.package.kustomized => RoleState::Unrendered,
+        RoleKnown::Missing if cx.package.kustomized || cx.package.facts.incomplete => RoleState::Unrendered,
         RoleKnown::Missing => RoleState::Missing,
     };
     let via_group = held.via_group.map(str::to_owned);

@@ -46,7 +46,7 @@ const EXIT_CODES: &str = "Exit codes: 0 nothing at or above --fail-on; 1 finding
 3 incomplete (nothing found to read, or unreadable parts under --strict)";
 
 /// What may a Kubernetes operator do, what does it really do, and what is the smallest Role under which it still
-/// works.
+/// works?
 #[derive(Debug, Parser)]
 #[command(name = "rolecall", version, after_help = EXIT_CODES, max_term_width = 100)]
 struct Cli {

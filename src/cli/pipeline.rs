@@ -144,7 +144,8 @@ impl Loaded {
             .filter(|(_, facts): &&(String, Facts)| !facts.roles.is_empty() || !facts.workloads.is_empty())
             .map(|(path, _)| path.as_str())
             .collect();
-        templates.keep_relevant(|path| matters.contains(path));
+        // Where nothing was found, what is meant may be outside of the input and come in by building.
+        templates.keep_relevant(|path| matters.is_empty() || matters.contains(path));
         inputs.diagnostics.extend(templates.diagnostics(&found.sources));
         if let Some(usage) = &usage {
             inputs.diagnostics.extend(usage.diagnostics.iter().cloned());
@@ -244,9 +245,8 @@ impl Loaded {
         let unreadable = |d: &&Diagnostic| d.kind == DiagnosticKind::Unreadable;
         let lost: Vec<_> = self.inputs.diagnostics.iter().filter(unreadable).collect();
         const SHOWN: usize = 10;
-        // What is lost of a chart was said of the chart.
-        let of_charts = self.templates.chart_files();
-        let by_itself: Vec<_> = lost.iter().filter(|d| !of_charts.contains(&*d.location.path)).collect();
+        let told = self.templates.tells();
+        let by_itself: Vec<_> = lost.iter().filter(|lost| !told(lost)).collect();
         for diagnostic in by_itself.iter().take(SHOWN) {
             let place = &diagnostic.location;
             terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));

@@ -61,9 +61,11 @@ impl Templates {
         templates
     }
 
-    /// The files of charts that were not rendered: what cannot be read of them is counted there.
-    pub(super) fn chart_files(&self) -> BTreeSet<&str> {
-        self.unrendered.iter().flat_map(Raw::chart_files).map(String::as_str).collect()
+    /// Whether `say` tells of what is lost: what is lost of a chart is counted there, and what was not rendered is named.
+    pub(super) fn tells(&self) -> impl Fn(&Diagnostic) -> bool {
+        let of_charts: BTreeSet<&str> = self.unrendered.iter().flat_map(Raw::chart_files).map(String::as_str).collect();
+        let said: BTreeSet<String> = self.unrendered.iter().map(Raw::said).collect();
+        move |lost| of_charts.contains(&*lost.location.path) || said.contains(&lost.message)
     }
 
     /// Counts the parts that cannot be read, given by file.
@@ -73,11 +75,13 @@ impl Templates {
         }
     }
 
-    /// Forgets kustomizations that are known to grant or run nothing of what was read.
+    /// Forgets kustomizations that are known to grant or run nothing of what was read; where building failed, nobody
+    /// knows.
     pub(super) fn keep_relevant(&mut self, matters: impl Fn(&str) -> bool) {
-        self.unrendered.retain(|Raw { what, .. }| {
+        self.unrendered.retain(|raw| {
             let matter = |files: &BTreeSet<String>| files.iter().any(|path| matters(path));
-            what.renderer == Renderer::Helm || what.files.as_ref().is_none_or(matter)
+            let unknown = raw.what.renderer == Renderer::Helm || raw.failed.is_some();
+            unknown || raw.what.files.as_ref().is_none_or(matter)
         });
     }
 
@@ -138,7 +142,9 @@ impl Raw {
             Renderer::Kustomize => ", names may change".to_owned(),
         };
         let command: Vec<String> = self.what.command().into_iter().map(quoted).collect();
-        format!("{what} that was not {done}{failed}{lost}: `{} | rolecall scan -`, or --render", command.join(" "))
+        // Who has asked for it already needs the command only, to see why it fails.
+        let or = if self.failed.is_some() { "" } else { ", or --render" };
+        format!("{what} that was not {done}{failed}{lost}: `{} | rolecall scan -`{or}", command.join(" "))
     }
 }
 

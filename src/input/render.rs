@@ -36,7 +36,8 @@ pub fn render(command: &[String]) -> Result<String, String> {
     }
     let words =
         String::from_utf8_lossy(&words.join().unwrap_or_default()).split_whitespace().collect::<Vec<_>>().join(" ");
-    Err(format!("`{program}` failed ({status}): {}", words.chars().take(MAX_WORDS).collect::<String>()))
+    let cut = if words.chars().nth(MAX_WORDS).is_some() { "..." } else { "" };
+    Err(format!("`{program}` failed ({status}): {}{cut}", words.chars().take(MAX_WORDS).collect::<String>()))
 }
 
 /// What can be read of a stream within a limit; the rest is not read.

@@ -97,9 +97,10 @@ fn subjects(assessments: &[&Assessment]) -> String {
     let mut table = Builder::default();
     let mut head = vec!["Subject", "Holds"];
     if judged {
-        head.extend(["Used", "Grants used", "unused", "needed", "not observable"]);
+        head.extend(["Used", "Grants used", "unused", "needed", "not observable", "dead", "Denied calls"]);
+    } else {
+        head.push("dead");
     }
-    head.extend(["dead", "Denied calls"]);
     table.push_record(head);
     for assessment in assessments {
         let verdicts = assessment.verdicts();
@@ -119,7 +120,10 @@ fn subjects(assessments: &[&Assessment]) -> String {
             row.push(points.used.map_or_else(|| "-".to_owned(), |used| used.to_string()));
             row.extend([Verdict::Used, Verdict::Unused, Verdict::Needed, Verdict::Unobservable].map(of));
         }
-        row.extend([of(Verdict::Dead), denied.to_string()]);
+        row.push(of(Verdict::Dead));
+        if judged {
+            row.push(denied.to_string());
+        }
         table.push_record(row);
     }
     let mut text = format!("{}\n", table.build().with(Style::sharp()));

@@ -142,6 +142,9 @@ fn a_kustomization_is_built_by_kubectl() {
     let expected = "config/default: a kustomization that was not built, names may change: \
                     `kubectl kustomize config/default | rolecall scan -`, or --render";
     assert!(raw.stderr.contains(expected) && !raw.stderr.contains("config/samples"), "{}", raw.stderr);
+    // What is meant is outside of the input.
+    let alone = scan(folder.path(), "config/default", &[]);
+    assert!(alone.stderr.contains(expected) && alone.code == 3, "{}", alone.stderr);
     let there = std::process::Command::new("kubectl").args(["kustomize", "--help"]).output();
     if there.is_err() {
         println!("skipped: kubectl is not installed, the build itself was not run");
@@ -150,4 +153,31 @@ fn a_kustomization_is_built_by_kubectl() {
     let built = json(&scan(folder.path(), "config/default", &["--render", "-o", "json"]));
     let messages = built["findings"].to_string();
     assert!(messages.contains("my-release"), "{messages}");
+}
+
+#[test]
+fn a_kustomization_that_fails_is_said_once_with_the_reason() {
+    let folder = tempfile::tempdir().unwrap();
+    write(folder.path(), "config/kustomization.yaml", "resources: [../crd]\n");
+    write(folder.path(), "role.yaml", RENDERED);
+    program(folder.path(), "kubectl", &format!("echo 'no such folder {}' >&2; exit 1", "x".repeat(400)));
+    let failed = scan(folder.path(), ".", &["--render"]);
+    assert!(failed.stdout.contains("RC031"), "{}", failed.stdout);
+    assert_eq!(failed.stderr.matches("no such folder").count(), 1, "{}", failed.stderr);
+    assert!(failed.stderr.contains("xxx...), names may change: `kubectl kustomize"), "{}", failed.stderr);
+    assert!(!failed.stderr.contains("--render"), "{}", failed.stderr);
+    assert_eq!(scan(folder.path(), ".", &["--render", "--strict"]).code, 3);
+}
+
+#[test]
+fn a_role_in_a_template_that_cannot_be_read_is_not_missing() {
+    let folder = chart();
+    let (_, binding) = RENDERED.rsplit_once("---\n").unwrap();
+    write(folder.path(), "my chart/templates/binding.yaml", binding);
+    let raw = scan(folder.path(), "my chart", &[]);
+    assert!(raw.stderr.contains("1 of its parts cannot be read") && !raw.stdout.contains("RC168"), "{}", raw.stdout);
+    let missing = scan(folder.path(), "my chart/templates/binding.yaml", &[]);
+    assert!(missing.stdout.contains("RC168"), "{}", missing.stdout);
+    // Without a log there are no denied calls to count.
+    assert!(!missing.stdout.contains("Denied calls"), "{}", missing.stdout);
 }
