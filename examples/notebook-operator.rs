@@ -10,7 +10,8 @@
     reason = "a program that says what it does, and ends when it is no leader; generated types"
 )]
 
-use std::sync::Arc;
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use futures_util::StreamExt;
@@ -56,6 +57,8 @@ pub struct NotebookStatus {
 struct Context {
     client: Client,
     recorder: Recorder,
+    /// Phases that were told of, by uid.
+    told: Mutex<BTreeSet<(Option<String>, String)>>,
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -101,7 +104,8 @@ async fn run() -> Result<(), Failure> {
     {
         eprintln!("upgrade: {error}");
     }
-    let context = Arc::new(Context { client: client.clone(), recorder: Recorder::new(client.clone(), reporter) });
+    let recorder = Recorder::new(client.clone(), reporter);
+    let context = Arc::new(Context { client: client.clone(), recorder, told: Mutex::default() });
     Controller::new(Api::<Notebook>::all(client.clone()), watcher::Config::default())
         .owns(Api::<Deployment>::all(client), watcher::Config::default())
         .run(reconcile, |_, _, _| Action::requeue(Duration::from_secs(2)), context)
@@ -240,7 +244,12 @@ async fn tell_phase(
     let status = json!({"status": {"phase": phase, "replicas": notebook.spec.replicas, "selector": "app=notebook"}});
     let notebooks: Api<Notebook> = Api::namespaced(context.client.clone(), namespace);
     notebooks.patch_status(&notebook.name_any(), &PatchParams::default(), &Patch::Merge(status)).await?;
-    tell(notebook, namespace, context, kind, reason).await
+    // The cache may still hold the phase before: told once.
+    let told = (notebook.uid(), phase.to_owned());
+    if context.told.lock().is_ok_and(|mut all| all.insert(told)) {
+        tell(notebook, namespace, context, kind, reason).await?;
+    }
+    Ok(())
 }
 
 async fn clean_up(notebook: &Notebook, namespace: &str, context: &Context) -> Result<Action, Failed> {
