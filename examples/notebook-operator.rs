@@ -57,7 +57,7 @@ pub struct NotebookStatus {
 struct Context {
     client: Client,
     recorder: Recorder,
-    /// Phases that were told of, by uid.
+    /// What was told, of which uid.
     told: Mutex<BTreeSet<(Option<String>, String)>>,
 }
 
@@ -244,12 +244,7 @@ async fn tell_phase(
     let status = json!({"status": {"phase": phase, "replicas": notebook.spec.replicas, "selector": "app=notebook"}});
     let notebooks: Api<Notebook> = Api::namespaced(context.client.clone(), namespace);
     notebooks.patch_status(&notebook.name_any(), &PatchParams::default(), &Patch::Merge(status)).await?;
-    // The cache may still hold the phase before: told once.
-    let told = (notebook.uid(), phase.to_owned());
-    if context.told.lock().is_ok_and(|mut all| all.insert(told)) {
-        tell(notebook, namespace, context, kind, reason).await?;
-    }
-    Ok(())
+    tell(notebook, namespace, context, kind, reason).await
 }
 
 async fn clean_up(notebook: &Notebook, namespace: &str, context: &Context) -> Result<Action, Failed> {
@@ -272,6 +267,11 @@ async fn tell(
     kind: EventType,
     reason: &str,
 ) -> Result<(), Failed> {
+    // The cache may still hold what was before: told once.
+    let told = (notebook.uid(), reason.to_owned());
+    if !context.told.lock().is_ok_and(|mut all| all.insert(told)) {
+        return Ok(());
+    }
     let event_type = if matches!(kind, EventType::Normal) { "Normal" } else { "Warning" };
     let event =
         Event { type_: kind, reason: reason.to_owned(), note: None, action: "Reconcile".to_owned(), secondary: None };
