@@ -17,17 +17,12 @@ pub(super) enum Cause {
     NoRequest,
     LongLine,
     LongField,
-    PrettyPrinted,
-    Array,
-    List,
-    NodePrefix,
-    LogPrefix,
+    NoEnd,
     Yaml,
+    Row,
+    Nested,
     LegacyText,
-    Wrapped,
-    Eks,
-    Gke,
-    Aks,
+    OtherService,
     Rancher,
     CoreEvent,
     Policy,
@@ -49,19 +44,14 @@ impl Cause {
             Self::NotJson => "not JSON",
             Self::WrongField => "audit event with a field of another type",
             Self::NoRequest => "audit event without requestURI and objectRef",
-            Self::LongLine => "line over 64 MiB",
+            Self::LongLine => "record over 64 MiB",
             Self::LongField => "audit event with a name or path over 8 KiB",
-            Self::PrettyPrinted => "pretty-printed JSON",
-            Self::Array => "JSON array of events",
-            Self::List => "list of events in one object",
-            Self::NodePrefix => "node name in front of the event",
-            Self::LogPrefix => "time stamp in front of the event",
-            Self::Yaml => "YAML",
+            Self::NoEnd => "list without an end",
+            Self::Yaml => "YAML that cannot be read",
+            Self::Row => "row that does not fit its header",
+            Self::Nested => "envelopes within envelopes",
             Self::LegacyText => "legacy text format of the audit log",
-            Self::Wrapped => "audit event inside another object",
-            Self::Eks => "CloudWatch export (EKS)",
-            Self::Gke => "Cloud Logging entry (GKE)",
-            Self::Aks => "Azure diagnostic record (AKS)",
+            Self::OtherService => "Cloud Logging entry of another service",
             Self::Rancher => "Rancher API audit log",
             Self::CoreEvent => "core/v1 Event",
             Self::Policy => "audit policy",
@@ -81,20 +71,15 @@ impl Cause {
             Self::Broken => "what came before it counts",
             Self::CutShort => "the end of the line is missing",
             Self::NotJson | Self::OtherKind | Self::OtherJson | Self::WrongField | Self::NoRequest => {
-                "this reads `audit.k8s.io` events, one JSON object a line"
+                "no shape of an audit event that this reads"
             }
             Self::LongLine | Self::LongField => "passed over to keep memory bounded",
-            Self::PrettyPrinted => "write one event a line: `jq -c .`",
-            Self::Array => "write one event a line: `jq -c '.[]'`",
-            Self::List => "write one event a line: `jq -c '.items[]'`",
-            Self::NodePrefix => "take it off: `sed 's/^[^ ]* //'`",
-            Self::LogPrefix => "give the audit log itself, or take off what stands before the `{`",
-            Self::Yaml => "write one event a line, as JSON: `yq -o=json -I=0`",
+            Self::NoEnd => "the file was cut; what came before counts",
+            Self::Yaml => "the document is passed over",
+            Self::Row => "the row is passed over",
+            Self::Nested => "deeper than any log known; passed over",
             Self::LegacyText => "it has neither object nor decision: set `--audit-log-format=json`",
-            Self::Wrapped => "write the inner event, one a line",
-            Self::Eks => "write the messages, one a line: `jq -r '.events[].message'`",
-            Self::Gke => "its entries are no Kubernetes audit events and are not read yet",
-            Self::Aks => "write the events, one a line: `jq -r '.records[].properties.log'`",
+            Self::OtherService => "it is no audit event of a Kubernetes API server (`k8s.io`)",
             Self::Rancher => "it records calls to Rancher, not to the Kubernetes API server",
             Self::CoreEvent => "that is what `kubectl get events` shows, not an audit log",
             Self::Policy => "it says what to log, it is no log",
@@ -102,13 +87,29 @@ impl Cause {
             Self::Auditd => "it is the audit log of the Linux kernel",
             Self::Klog => "it is the API server's own log, not its audit log",
             Self::JsonLog => "it is no audit log",
-            Self::Binary => "decompress it first; only gzip is read as it is",
+            Self::Binary => "decompress it first; gzip and zstd are read as they are",
         }
     }
 
     /// Whether the cause is that of the whole text, so that the lines that follow share it.
     pub(super) fn spreads(self) -> bool {
-        matches!(self, Self::PrettyPrinted | Self::Array | Self::Yaml | Self::Binary)
+        self == Self::Binary
+    }
+
+    /// The cause for a record whose JSON cannot be read.
+    pub(super) fn of_json(error: &serde_json::Error) -> Self {
+        match error.classify() {
+            Category::Eof => Self::CutShort,
+            Category::Syntax | Category::Io => Self::NotJson,
+            Category::Data => Self::OtherJson,
+        }
+    }
+
+    /// The text of a JSON error without its position.
+    pub(super) fn plain(error: &serde_json::Error) -> String {
+        let text = error.to_string();
+        let text = text.split_once(" at line ").map_or(&*text, |(text, _)| text);
+        text.chars().take(120).collect::<String>().escape_debug().to_string()
     }
 
     /// The cause for a line that does not start an object.
@@ -120,22 +121,12 @@ impl Cause {
         let magic: [&[u8]; 5] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"\xfd7zXZ", b"\xff\xfe", b"\xfe\xff"];
         if magic.iter().any(|magic| line.starts_with(magic)) || memchr::memchr(0, line).is_some() {
             Self::Binary
-        } else if text.starts_with(['[', ']']) {
-            Self::Array
         } else if word.starts_with("type=") && text.contains("msg=audit(") {
             Self::Auditd
         } else if is_klog(word) {
             Self::Klog
         } else if text.contains(" AUDIT: id=\"") {
             Self::LegacyText
-        } else if matches!(word, "kind:" | "apiVersion:" | "items:" | "---" | "-" | "auditID:") {
-            Self::Yaml
-        } else if text.split_once(' ').is_some_and(|(_, rest)| rest.trim_start().starts_with('{'))
-            && word.bytes().all(|b| b.is_ascii_alphanumeric() || b".-_".contains(&b))
-        {
-            Self::NodePrefix
-        } else if word.starts_with(|c: char| c.is_ascii_digit()) && word.contains(':') && text.contains('{') {
-            Self::LogPrefix
         } else {
             Self::NotJson
         }
@@ -143,9 +134,6 @@ impl Cause {
 
     /// The cause for a line that starts an object but was not read as an event: the kind to show, if any.
     pub(super) fn of_object(line: &[u8], error: Option<&serde_json::Error>) -> (Self, Option<String>) {
-        if line.trim_ascii() == b"{" {
-            return (Self::PrettyPrinted, None);
-        }
         match error.map(serde_json::Error::classify) {
             Some(Category::Eof) => return (Self::CutShort, None),
             Some(Category::Syntax | Category::Io) => return (Self::NotJson, None),
@@ -176,31 +164,11 @@ struct Shape<'a> {
     #[serde(rename = "auditID")]
     audit_id: Option<IgnoredAny>,
     involved_object: Option<IgnoredAny>,
-    items: Option<IgnoredAny>,
-    // EKS
-    events: Option<IgnoredAny>,
-    log_events: Option<IgnoredAny>,
-    // GKE
-    proto_payload: Option<IgnoredAny>,
-    protopayload_auditlog: Option<IgnoredAny>,
-    #[serde(rename = "AuditPayload")]
-    audit_payload: Option<IgnoredAny>,
-    // AKS
-    records: Option<IgnoredAny>,
-    properties: Option<IgnoredAny>,
-    log_s: Option<IgnoredAny>,
     // Rancher
     method: Option<IgnoredAny>,
     response_code: Option<IgnoredAny>,
     #[serde(rename = "requestURI")]
     request_uri: Option<IgnoredAny>,
-    // collectors
-    log: Option<IgnoredAny>,
-    line: Option<IgnoredAny>,
-    event: Option<IgnoredAny>,
-    resource_logs: Option<IgnoredAny>,
-    streams: Option<IgnoredAny>,
-    kubernetes: Option<IgnoredAny>,
     // other logs
     message: Option<IgnoredAny>,
     msg: Option<IgnoredAny>,
@@ -211,31 +179,17 @@ impl Shape<'_> {
         let is_audit = self.api_version.starts_with("audit.k8s.io/");
         match &*self.kind {
             "Event" if is_audit && wrong_field => return Cause::WrongField,
-            "EventList" | "List" => return Cause::List,
             "Event" if !is_audit => return Cause::CoreEvent,
             "Policy" if is_audit => return Cause::Policy,
             "AdmissionReview" => return Cause::Review,
             "" => {}
             _ => return Cause::OtherKind,
         }
-        let gke = [&self.proto_payload, &self.protopayload_auditlog, &self.audit_payload];
-        let aks = [&self.records, &self.properties, &self.log_s];
-        let wrapped = [&self.log, &self.line, &self.event, &self.resource_logs, &self.streams];
         let any = |keys: &[&Option<IgnoredAny>]| keys.iter().any(|key| key.is_some());
         if self.involved_object.is_some() {
             Cause::CoreEvent
-        } else if any(&[&self.events, &self.log_events]) {
-            Cause::Eks
-        } else if any(&gke) {
-            Cause::Gke
-        } else if any(&aks) {
-            Cause::Aks
         } else if self.request_uri.is_some() && any(&[&self.method, &self.response_code, &self.audit_id]) {
             Cause::Rancher
-        } else if any(&wrapped) || self.kubernetes.is_some() {
-            Cause::Wrapped
-        } else if self.items.is_some() {
-            Cause::List
         } else if any(&[&self.message, &self.msg]) {
             Cause::JsonLog
         } else {

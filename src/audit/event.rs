@@ -63,12 +63,14 @@ pub struct Event<'a> {
 }
 
 impl Event<'_> {
-    /// Whether this is an audit event. Items copied out of an `EventList` carry neither kind nor version.
+    /// Whether this is an audit event. Items copied out of an `EventList` carry neither kind nor version,
+    /// some collectors drop the version.
     pub fn is_audit(&self) -> bool {
+        // Rancher's own log has neither level nor the user's name under that key.
+        let known = !self.level.is_empty() || !self.user.username.is_empty();
         match (&*self.kind, &*self.api_version) {
+            ("" | "Event", "") => known && !self.audit_id.is_empty() && !self.stage.is_empty(),
             ("Event", version) => version.starts_with("audit.k8s.io/"),
-            // Rancher's own log has no level.
-            ("", "") => ![&self.audit_id, &self.stage, &self.level].into_iter().any(|text| text.is_empty()),
             _ => false,
         }
     }
@@ -153,15 +155,18 @@ pub struct Status<'a> {
     pub message: Text<'a>,
 }
 
-/// The two annotations that the authorization filter writes.
+/// The two annotations that the authorization filter writes; collectors that may not keep dots or slashes in a key
+/// rename them (Elastic, Panther).
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Annotations<'a> {
     /// `allow` or `forbid`.
     #[serde(borrow, rename = "authorization.k8s.io/decision")]
+    #[serde(alias = "authorization_k8s_io/decision", alias = "authorization.k8s.io_slash_decision")]
     pub decision: Text<'a>,
     /// The authorizer's reason.
     #[serde(borrow, rename = "authorization.k8s.io/reason")]
+    #[serde(alias = "authorization_k8s_io/reason", alias = "authorization.k8s.io_slash_reason")]
     pub reason: Text<'a>,
 }
 

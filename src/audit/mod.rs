@@ -4,12 +4,13 @@
 mod cause;
 mod decision;
 pub mod event;
+mod framing;
 mod impersonation;
 mod key;
 mod level;
-mod lines;
 mod reader;
 mod request_info;
+mod shape;
 mod stages;
 mod tally;
 mod time;

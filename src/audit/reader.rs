@@ -1,7 +1,7 @@
-//! Lines of a log → events → the tally: streaming, a bad line costs that line.
+//! Records of a log → events → the tally: streaming, a bad record costs that record.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead};
+use std::io::{self, BufRead, Cursor, Read};
 use std::sync::Arc;
 
 use foldhash::HashMap;
@@ -11,10 +11,11 @@ use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location};
 use super::cause::Cause;
 use super::decision::{self, Stage};
 use super::event::Event;
+use super::framing::{Frames, HEAD, LONGEST, Lost as Unframed, Step};
 use super::impersonation;
 use super::level::Level;
-use super::lines::{LONGEST_LINE, Lines, Step};
 use super::request_info::Attributes;
+use super::shape::{self, DEEPEST, Opened, Shape};
 use super::stages::{Begun, Identity, InFlight, Received, Started};
 use super::tally::{Said, Seen, Slot, Tally};
 use super::time::Time;
@@ -39,9 +40,10 @@ pub struct Collector {
     events: u64,
     stages: [u64; Stage::ALL.len()],
     levels: [u64; Level::ALL.len()],
+    shapes: BTreeMap<Shape, u64>,
     /// Where keys are written.
     key: String,
-    longest_line: usize,
+    longest: usize,
 }
 
 /// The log being read.
@@ -54,6 +56,8 @@ struct Current {
     lost: BTreeMap<Cause, Lost>,
     /// The cause of the whole text, until a line is an event again.
     spread: Option<Cause>,
+    /// The beginning of a record that a container runtime cut in parts.
+    part: String,
 }
 
 #[derive(Debug)]
@@ -78,8 +82,9 @@ impl Default for Collector {
             events: 0,
             stages: [0; Stage::ALL.len()],
             levels: [0; Level::ALL.len()],
+            shapes: BTreeMap::new(),
             key: String::new(),
-            longest_line: LONGEST_LINE,
+            longest: LONGEST,
         }
     }
 }
@@ -96,16 +101,27 @@ impl Collector {
         let mut current = Current { file: u32::try_from(self.files.len()).unwrap_or(u32::MAX), ..Current::default() };
         self.files.push(path.to_owned());
         let before = self.lines;
-        let mut lines = Lines::new(self.longest_line);
+        let mut head = Vec::new();
+        // What broke here breaks again where it is read.
+        let broken = (&mut *input).take(HEAD as u64).read_to_end(&mut head).err();
+        let mark = if head.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        head.drain(..mark);
+        let mut frames = Frames::of(&head, self.longest);
+        let mut input = Cursor::new(head).chain(Broken(broken)).chain(input);
         loop {
-            current.line += 1;
-            match lines.next(input) {
-                Step::Line(line) => self.line(&mut current, line),
-                Step::TooLong => {
+            match frames.next(&mut input) {
+                Step::Record(line, record) => {
+                    current.line = line;
+                    self.record(&mut current, record, Shape::Native, 0);
+                }
+                Step::Lost(lost) => {
+                    current.line = frames.line();
                     self.lines += 1;
-                    current.lose(Cause::LongLine, 1, None);
+                    let (cause, detail) = cause_of(lost);
+                    current.lose(cause, 1, detail);
                 }
                 Step::Broken(error) => {
+                    current.line = frames.line();
                     self.lines += 1;
                     current.lose(Cause::Broken, 1, Some(error.to_string()));
                     break;
@@ -113,7 +129,8 @@ impl Collector {
                 Step::End => break,
             }
         }
-        self.bytes += lines.bytes;
+        self.lose_part(&mut current);
+        self.bytes += mark as u64 + frames.bytes();
         if self.lines == before {
             self.note(path, "the log is empty");
         }
@@ -153,6 +170,7 @@ impl Collector {
                 skipped: skipped.collect(),
                 stages: by_name(&Stage::ALL.map(Stage::name), &self.stages),
                 levels: by_name(&Level::ALL.map(Level::name), &self.levels),
+                shapes: self.shapes.iter().map(|(shape, &count)| (shape.name().to_owned(), count)).collect(),
                 first: text(first),
                 last: text(last),
             },
@@ -161,37 +179,161 @@ impl Collector {
         }
     }
 
-    fn line(&mut self, current: &mut Current, line: &[u8]) {
-        let line = match current.line {
-            1 => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
-            _ => line,
-        };
-        let text = line.trim_ascii();
-        if text.is_empty() {
+    /// Reads a record: an event, or an envelope around records.
+    fn record(&mut self, current: &mut Current, record: &[u8], shape: Shape, depth: usize) {
+        let text = record.trim_ascii();
+        match text.first() {
+            None => return,
+            Some(b'{') => {}
+            Some(b'"' | b'[') => return self.open(current, text, None, shape, depth),
+            Some(_) => return self.behind_a_prefix(current, text, shape, depth),
+        }
+        match parse(text) {
+            Ok(mut event) if event.is_audit() => {
+                let mended = if Level::of(&event.level) == Level::Other || event.time().contains(' ') {
+                    shape::mend(text, &mut event)
+                } else {
+                    Shape::Native
+                };
+                self.count_event(current, &event, text.len(), shape.around(mended));
+            }
+            Err(error) if error.is_eof() || error.is_syntax() => {
+                let before = record.len() - record.trim_ascii_start().len();
+                self.unreadable_json(current, text, before, &error, shape, depth);
+            }
+            Ok(_) => self.open(current, text, None, shape, depth),
+            Err(error) => self.open(current, text, Some(&error), shape, depth),
+        }
+    }
+
+    fn count_event(&mut self, current: &mut Current, event: &Event<'_>, length: usize, shape: Shape) {
+        self.lines += 1;
+        match self.event(current, event, length) {
+            Ok(()) => {
+                *self.shapes.entry(shape).or_default() += 1;
+                current.spread = None;
+            }
+            Err(cause) => current.lose(cause, 1, None),
+        }
+    }
+
+    /// Reads what is in an envelope.
+    fn open(
+        &mut self,
+        current: &mut Current,
+        text: &[u8],
+        error: Option<&serde_json::Error>,
+        shape: Shape,
+        depth: usize,
+    ) {
+        match shape::open(text, error) {
+            Opened::Inner(_, records) if depth == DEEPEST => {
+                self.lines += records.len() as u64;
+                records.iter().for_each(|_| current.lose(Cause::Nested, 1, None));
+            }
+            Opened::Inner(inner, records) => {
+                for record in records {
+                    if current.part.is_empty() {
+                        self.record(current, &record, shape.around(inner), depth + 1);
+                    } else {
+                        let mut whole = std::mem::take(&mut current.part).into_bytes();
+                        whole.extend_from_slice(&record);
+                        self.record(current, &whole, shape.around(inner), depth + 1);
+                    }
+                }
+            }
+            Opened::Part(part) => self.part(current, &part),
+            Opened::Event(inner, event) => self.count_event(current, &event, text.len(), shape.around(inner)),
+            Opened::Refused(cause, shown) => {
+                let detail = error.filter(|_| cause == Cause::WrongField).map(Cause::plain);
+                self.lines += 1;
+                current.lose(cause, 1, shown.or(detail));
+            }
+        }
+    }
+
+    /// Keeps a part of a record until the rest of it comes.
+    fn part(&mut self, current: &mut Current, part: &str) {
+        current.part.push_str(part);
+        if current.part.len() > self.longest {
+            current.part = String::new();
+            self.lines += 1;
+            current.lose(Cause::LongLine, 1, None);
+        }
+    }
+
+    /// Counts a part whose rest never came.
+    fn lose_part(&mut self, current: &mut Current) {
+        let part = std::mem::take(&mut current.part);
+        if !part.is_empty() {
+            self.lines += 1;
+            let cause = if part.starts_with('{') { Cause::CutShort } else { Cause::of_text(part.as_bytes()) };
+            current.lose(cause, 1, None);
+        }
+    }
+
+    /// Reads a line with something in front of the event: a node's name, what a container runtime writes, a time.
+    fn behind_a_prefix(&mut self, current: &mut Current, text: &[u8], shape: Shape, depth: usize) {
+        const LONGEST_PREFIX: usize = 512;
+        if let Some((whole, content)) = runtime_line(text) {
+            return match (whole, current.part.is_empty()) {
+                (false, _) => self.part(current, &String::from_utf8_lossy(content)),
+                (true, true) => self.record(current, content, shape.around(Shape::Prefixed), depth + 1),
+                (true, false) => {
+                    let mut all = std::mem::take(&mut current.part).into_bytes();
+                    all.extend_from_slice(content);
+                    self.record(current, &all, shape.around(Shape::Prefixed), depth + 1);
+                }
+            };
+        }
+        let start = memchr::memchr(b'{', text.get(..text.len().min(LONGEST_PREFIX)).unwrap_or(text));
+        let event = start
+            .and_then(|start| text.get(start..))
+            .filter(|rest| depth < DEEPEST && parse(rest).is_ok_and(|event| event.is_audit()));
+        match event {
+            Some(event) => self.record(current, event, shape.around(Shape::Prefixed), depth + 1),
+            None => {
+                self.lines += 1;
+                current.lose(Cause::of_text(text), 1, None);
+            }
+        }
+    }
+
+    /// What begins as an object and is no JSON: several values on one line, or a broken one.
+    fn unreadable_json(
+        &mut self,
+        current: &mut Current,
+        text: &[u8],
+        before: usize,
+        error: &serde_json::Error,
+        shape: Shape,
+        depth: usize,
+    ) {
+        let mut values = serde_json::Deserializer::from_slice(text).into_iter::<&serde_json::value::RawValue>();
+        if error.is_syntax()
+            && let Some(Ok(first)) = values.next()
+        {
+            let rest = text.get(values.byte_offset()..).unwrap_or_default();
+            self.record(current, first.get().as_bytes(), shape, depth + 1);
+            if depth < DEEPEST || rest.trim_ascii_start().starts_with(b"{") {
+                // Not by recursion: a line may hold any number.
+                for value in values.by_ref().map_while(Result::ok) {
+                    self.record(current, value.get().as_bytes(), shape, depth + 1);
+                }
+            }
+            let rest = text.get(values.byte_offset()..).unwrap_or_default().trim_ascii();
+            if !rest.is_empty() {
+                self.lines += 1;
+                let column = text.len() - rest.len() + before + 1;
+                current.lose(if rest.starts_with(b"{") { Cause::CutShort } else { Cause::NotJson }, column, None);
+            }
             return;
         }
         self.lines += 1;
-        if text.first() != Some(&b'{') {
-            return current.lose(Cause::of_text(text), 1, None);
-        }
-        match parse(text) {
-            Ok(event) if event.is_audit() => match self.event(current, &event, text.len()) {
-                Ok(()) => current.spread = None,
-                Err(cause) => current.lose(cause, 1, None),
-            },
-            Ok(_) => {
-                let (cause, kind) = Cause::of_object(text, None);
-                current.lose(cause, 1, kind);
-            }
-            Err(error) => {
-                let (cause, kind) = Cause::of_object(text, Some(&error));
-                let before = line.len() - line.trim_ascii_start().len();
-                let ahead = text.get(..error.column().saturating_sub(1)).unwrap_or_default();
-                let column = before + String::from_utf8_lossy(ahead).chars().count() + 1;
-                let detail = matches!(cause, Cause::NotJson | Cause::WrongField).then(|| plain(&error));
-                current.lose(cause, column, kind.or(detail));
-            }
-        }
+        let ahead = text.get(..error.column().saturating_sub(1)).unwrap_or_default();
+        let column = before + String::from_utf8_lossy(ahead).chars().count() + 1;
+        let cause = Cause::of_json(error);
+        current.lose(cause, column, (cause == Cause::NotJson).then(|| Cause::plain(error)));
     }
 
     /// Counts one event; `length` is that of its line.
@@ -393,11 +535,46 @@ fn too_long(event: &Event<'_>, attributes: &Attributes<'_>) -> bool {
     event.user.username.len() + acting + object + attributes.len() > key::LONGEST
 }
 
-/// The text of a JSON error without its position.
-fn plain(error: &serde_json::Error) -> String {
-    let text = error.to_string();
-    let text = text.split_once(" at line ").map_or(&*text, |(text, _)| text);
-    text.chars().take(120).collect::<String>().escape_debug().to_string()
+/// A line of the Container Runtime Interface's log: whether it ends a text, and its part of it.
+fn runtime_line(line: &[u8]) -> Option<(bool, &[u8])> {
+    let mut parts = line.splitn(4, |byte| *byte == b' ');
+    let time = parts.next()?;
+    let stream = parts.next()?;
+    let tag = parts.next()?;
+    let known = time.first()?.is_ascii_digit() && matches!(stream, b"stdout" | b"stderr");
+    let whole = match tag {
+        b"F" => true,
+        b"P" => false,
+        _ => return None,
+    };
+    known.then_some((whole, parts.next().unwrap_or_default()))
+}
+
+fn cause_of(lost: Unframed) -> (Cause, Option<String>) {
+    let shown = |text: String| Some(text.chars().take(120).collect::<String>().escape_debug().to_string());
+    match lost {
+        Unframed::TooLong => (Cause::LongLine, None),
+        Unframed::NoEnd => (Cause::NoEnd, None),
+        Unframed::Yaml(why) => (Cause::Yaml, shown(why)),
+        Unframed::Row(why) => (Cause::Row, shown(why)),
+    }
+}
+
+/// An error to be met again, once; then the end.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+impl BufRead for Broken {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        self.0.take().map_or(Ok(&[]), Err)
+    }
+
+    fn consume(&mut self, _: usize) {}
 }
 
 #[cfg(test)]

@@ -16,8 +16,21 @@ impl Time {
         if let (Some(room), Ok(length)) = (time.text.get_mut(..text.len()), u8::try_from(text.len())) {
             room.copy_from_slice(text.as_bytes());
             time.length = length;
+            time.as_rfc3339();
         }
         time
+    }
+
+    /// Panther writes a space for the `T` and leaves the zone out, which is UTC.
+    fn as_rfc3339(&mut self) {
+        if let Some(space @ b' ') = self.text.get_mut(10) {
+            *space = b'T';
+            let zone = self.bytes().get(19..).is_some_and(|end| end.iter().any(|byte| b"Z+-".contains(byte)));
+            if let (false, Some(end)) = (zone, self.text.get_mut(usize::from(self.length))) {
+                *end = b'Z';
+                self.length += 1;
+            }
+        }
     }
 
     /// Its text, as logged; empty for none.

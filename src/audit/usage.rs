@@ -99,11 +99,13 @@ pub struct LogQuality {
     pub files: u64,
     /// Bytes read, after decompression.
     pub bytes: u64,
-    /// Lines read, blank ones left out.
+    /// Records read, each an event or skipped. A record is a line, or what an envelope, a list or a document holds.
     pub lines: u64,
-    /// Lines that were audit events.
+    /// Records that were audit events.
     pub events: u64,
-    /// Lines that were not, by cause.
+    /// Events by the shape that they came in.
+    pub shapes: BTreeMap<String, u64>,
+    /// Records that were no events, by cause.
     pub skipped: Vec<Skipped>,
     /// Events by stage; `other` for names that Kubernetes does not know.
     pub stages: BTreeMap<String, u64>,
@@ -115,12 +117,12 @@ pub struct LogQuality {
     pub last: String,
 }
 
-/// Lines lost to one cause.
+/// Records lost to one cause.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
     /// The cause, such as `not JSON` or `audit event cut short`.
     pub cause: String,
-    /// How many lines.
+    /// How many records.
     pub lines: u64,
 }

@@ -222,19 +222,26 @@ fn the_column_is_counted_in_characters_of_the_line() {
 }
 
 #[test]
-fn a_text_of_another_shape_is_one_message() {
+fn events_are_read_however_they_are_laid_out() {
     let event = Line::new().json();
-    let pretty = "{\n  \"kind\": \"Event\",\n  \"user\": {\n  }\n}\n";
-    let usage = read(pretty);
-    assert_eq!(causes(&usage), [("pretty-printed JSON", 5)]);
-    let array = format!("[\n{event},\n{event}\n]\n");
-    // The last item has no comma and is read.
-    assert_eq!(causes(&read(&array)), [("JSON array of events", 3)]);
-    let yaml = "apiVersion: audit.k8s.io/v1\nkind: Event\nuser:\n  username: x\n";
-    assert_eq!(causes(&read(yaml)), [("YAML", 4)]);
-    // A good event ends it.
-    let usage = read(&format!("{{\n{event}\nnot json\n"));
-    assert_eq!(causes(&usage), [("not JSON", 1), ("pretty-printed JSON", 1)]);
+    let pretty = format!("{}\n", event.replace(',', ",\n  ").replacen('{', "{\n  ", 1));
+    let yaml = "apiVersion: audit.k8s.io/v1\nkind: Event\nlevel: Metadata\nverb: get\nrequestURI: /api/v1/pods/p\n\
+                user:\n  username: x\nresponseStatus: {code: 200}\n";
+    for (text, events) in [
+        (pretty.repeat(3), 3),
+        (format!("[\n{event},\n{event}\n]\n"), 2),
+        (format!("[{event},{event}]"), 2),
+        (format!("{{\"kind\":\"EventList\",\"apiVersion\":\"audit.k8s.io/v1\",\"items\":[{event},{event}]}}"), 2),
+        (format!("{{\n\"items\": [\n{pretty},\n{pretty}\n],\n\"kind\": \"EventList\"\n}}"), 2),
+        (format!("{event}{event} {event}\n{event}"), 4),
+        (format!("master-0 {event}\nmaster-1 {event}"), 2),
+        (format!("{event}\n{pretty}{event}\n"), 3),
+        (yaml.to_owned(), 1),
+        (format!("---\n{yaml}---\n# nothing\n---\n{yaml}"), 2),
+    ] {
+        let usage = read(&text);
+        assert_eq!((usage.quality.events, causes(&usage)), (events, vec![]), "{text}");
+    }
 }
 
 #[test]
@@ -255,11 +262,11 @@ fn long_names_and_lines_are_passed_over() {
     let query = format!(r#""/api/v1/secrets?x={name}""#);
     assert_eq!(only(&lines(&[Line::new().with("requestObject", &body).with("requestURI", &query)])).count, 1);
 
-    let mut collector = Collector { longest_line: 1000, ..Collector::new() };
+    let mut collector = Collector { longest: 1000, ..Collector::new() };
     let text = format!("{}\n{}\n{}\n", Line::new().json(), "x".repeat(5000), Line::new().json());
     collector.read("audit.log", &mut text.as_bytes());
     let usage = collector.finish();
-    assert_eq!((causes(&usage), usage.quality.events), (vec![("line over 64 MiB", 1)], 2));
+    assert_eq!((causes(&usage), usage.quality.events), (vec![("record over 64 MiB", 1)], 2));
 }
 
 #[test]

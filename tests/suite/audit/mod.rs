@@ -4,4 +4,5 @@
 mod inputs;
 mod micro;
 mod peers;
+mod public;
 mod recorded;

@@ -1,24 +1,11 @@
 //! Lines of a buffered stream in bounded memory: a line is read where it lies in the buffer, or put together when it
 //! runs over its end; a line beyond the limit is passed over.
 
-use std::io::{self, BufRead, ErrorKind};
+use std::io::BufRead;
 
-/// Longest line that is kept. The longest audit event seen in the wild has 220 KB.
-pub(super) const LONGEST_LINE: usize = 64 << 20;
+use super::{Lost, Step, filled};
+
 const SHRINK_ABOVE: usize = 4 << 20;
-
-/// What comes next in a stream.
-#[derive(Debug)]
-pub(super) enum Step<'a> {
-    /// A line without its line feed.
-    Line(&'a [u8]),
-    /// A line longer than the limit, passed over.
-    TooLong,
-    /// The stream ended.
-    End,
-    /// The stream broke in or before this line.
-    Broken(io::Error),
-}
 
 /// A stream cut into lines.
 #[derive(Debug)]
@@ -28,6 +15,8 @@ pub(super) struct Lines {
     /// Bytes of the line that was handed out, still to be taken from the stream.
     pending: usize,
     longest: usize,
+    /// The line that was handed out.
+    pub(super) line: u64,
     /// Bytes read so far.
     pub(super) bytes: u64,
 }
@@ -35,12 +24,13 @@ pub(super) struct Lines {
 impl Lines {
     /// Lines of at most `longest` bytes.
     pub(super) fn new(longest: usize) -> Self {
-        Self { whole: Vec::new(), pending: 0, longest, bytes: 0 }
+        Self { whole: Vec::new(), pending: 0, longest, line: 0, bytes: 0 }
     }
 
     /// The next line of `input`, which must be the same in every call.
     pub(super) fn next<'a>(&'a mut self, input: &'a mut dyn BufRead) -> Step<'a> {
         input.consume(std::mem::take(&mut self.pending));
+        self.line += 1;
         let end = match filled(input) {
             Err(error) => return Step::Broken(error),
             Ok([]) => return Step::End,
@@ -50,10 +40,10 @@ impl Lines {
         self.pending = end + 1;
         self.bytes += self.pending as u64;
         if end > self.longest {
-            return Step::TooLong;
+            return Step::Lost(Lost::TooLong);
         }
         match input.fill_buf() {
-            Ok(buffer) => Step::Line(buffer.get(..end).unwrap_or_default()),
+            Ok(buffer) => Step::Record(self.line, buffer.get(..end).unwrap_or_default()),
             Err(error) => Step::Broken(error),
         }
     }
@@ -83,20 +73,12 @@ impl Lines {
             input.consume(taken);
             self.bytes += taken as u64;
             if ends {
-                return if length > self.longest { Step::TooLong } else { Step::Line(&self.whole) };
+                return if length > self.longest {
+                    Step::Lost(Lost::TooLong)
+                } else {
+                    Step::Record(self.line, &self.whole)
+                };
             }
-        }
-    }
-}
-
-/// What lies in the buffer; empty at the end of the stream.
-fn filled(input: &mut dyn BufRead) -> io::Result<&[u8]> {
-    loop {
-        match input.fill_buf() {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-            // Asked once more, for the sake of the borrow; the buffer is filled.
-            Ok(_) => return input.fill_buf(),
         }
     }
 }

@@ -2,13 +2,14 @@ use std::io::{BufReader, Read, Write};
 
 use proptest::prelude::*;
 
+use super::super::LONGEST;
 use super::*;
 
 /// A reader that hands out few bytes at a time.
 struct Drip<'a>(&'a [u8], usize);
 
 impl Read for Drip<'_> {
-    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
         let few = self.1.min(into.len());
         self.0.read(into.get_mut(..few).unwrap_or_default())
     }
@@ -20,10 +21,10 @@ fn all(text: &[u8], few: usize, longest: usize) -> Vec<Option<Vec<u8>>> {
     let mut read = Vec::new();
     loop {
         match lines.next(&mut input) {
-            Step::Line(line) => read.push(Some(line.to_vec())),
-            Step::TooLong => read.push(None),
+            Step::Record(_, line) => read.push(Some(line.to_vec())),
+            Step::Lost(Lost::TooLong) => read.push(None),
             Step::End => return read,
-            Step::Broken(error) => panic!("{error}"),
+            other => panic!("{other:?}"),
         }
     }
 }
@@ -44,9 +45,9 @@ fn a_long_line_is_kept_and_its_memory_given_back() {
     let long = "x".repeat(3 * SHRINK_ABOVE);
     let text = format!("a\n{long}\nb\nc\n{}\n", "y".repeat(20_000));
     let mut input = BufReader::with_capacity(8 << 10, text.as_bytes());
-    let mut lines = Lines::new(LONGEST_LINE);
+    let mut lines = Lines::new(LONGEST);
     let mut lengths = Vec::new();
-    while let Step::Line(line) = lines.next(&mut input) {
+    while let Step::Record(_, line) = lines.next(&mut input) {
         lengths.push(line.len());
     }
     assert_eq!(lengths, [1, long.len(), 1, 1, 20_000]);
@@ -58,13 +59,13 @@ fn a_long_line_is_kept_and_its_memory_given_back() {
 fn a_broken_stream_says_so_after_its_whole_lines() {
     struct Broken;
     impl Read for Broken {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("cable"))
+        fn read(&mut self, _: &mut [u8]) -> std::io::Result<usize> {
+            Err(std::io::Error::other("cable"))
         }
     }
     let mut input = BufReader::new(b"whole\ncut".chain(Broken));
-    let mut lines = Lines::new(LONGEST_LINE);
-    assert!(matches!(lines.next(&mut input), Step::Line(b"whole")));
+    let mut lines = Lines::new(LONGEST);
+    assert!(matches!(lines.next(&mut input), Step::Record(1, b"whole")));
     assert!(matches!(lines.next(&mut input), Step::Broken(_)));
 }
 
