@@ -1,6 +1,7 @@
 //! Audit log lines → observed calls → [`Usage`]: one pass, memory bounded by the distinct calls.
 //! Readers are handed in by `input`; nothing here touches disk.
 
+mod block;
 mod cause;
 mod decision;
 pub mod event;
@@ -8,9 +9,12 @@ mod framing;
 mod impersonation;
 mod key;
 mod level;
+mod parallel;
 mod reader;
+mod records;
 mod request_info;
 mod shape;
+mod sighting;
 mod stages;
 mod tally;
 mod time;

@@ -71,28 +71,72 @@ impl Received {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct Identity(u64, u64);
 
+/// The request of an event: what tells it from others, or its identity where that was computed before.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Request<'a> {
+    /// Of an event.
+    Of {
+        audit_id: &'a str,
+        verb: &'a str,
+        request_uri: &'a str,
+        /// Only of events without an id.
+        time: &'a str,
+    },
+    /// Computed before.
+    Known(Identity),
+}
+
+impl<'a> Request<'a> {
+    /// The request of an event.
+    pub(super) fn of(event: &'a Event<'_>) -> Self {
+        let time = if event.audit_id.is_empty() { event.time() } else { "" };
+        Self::Of { audit_id: &event.audit_id, verb: &event.verb, request_uri: &event.request_uri, time }
+    }
+}
+
+/// Computes identities, the same for all threads of a run.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Hasher(RandomState);
+
+impl Hasher {
+    /// The identity of a request.
+    pub(super) fn identity(&self, request: &Request<'_>) -> Identity {
+        Identity(self.id(request), self.rest(request))
+    }
+
+    fn id(&self, request: &Request<'_>) -> u64 {
+        match request {
+            Request::Of { audit_id, .. } => self.0.hash_one(audit_id),
+            Request::Known(identity) => identity.0,
+        }
+    }
+
+    fn rest(&self, request: &Request<'_>) -> u64 {
+        match request {
+            Request::Of { verb, request_uri, time, .. } => self.0.hash_one((verb, request_uri, time)),
+            Request::Known(identity) => identity.1,
+        }
+    }
+}
+
 /// The requests in flight.
 #[derive(Debug, Default)]
 pub(super) struct InFlight {
-    state: RandomState,
+    /// Computes the identities in it.
+    pub(super) hasher: Hasher,
     young: HashTable<(Identity, Begun)>,
     old: HashTable<(Identity, Begun)>,
 }
 
 impl InFlight {
-    /// The identity of an event's request.
-    pub(super) fn identity(&self, event: &Event<'_>) -> Identity {
-        Identity(id(&self.state, event), rest(&self.state, event))
-    }
-
     /// Forgets a request and returns what was known.
-    pub(super) fn take(&mut self, event: &Event<'_>) -> Option<Begun> {
-        let Self { state, young, old } = self;
+    pub(super) fn take(&mut self, request: &Request<'_>) -> Option<Begun> {
+        let Self { hasher, young, old } = self;
         if young.is_empty() && old.is_empty() {
             return None;
         }
-        let id = id(state, event);
-        let same = |(known, _): &(Identity, Begun)| known.0 == id && known.1 == rest(state, event);
+        let id = hasher.id(request);
+        let same = |(known, _): &(Identity, Begun)| known.0 == id && known.1 == hasher.rest(request);
         [young, old].into_iter().find_map(|generation| {
             let found = generation.find_entry(id, same).ok()?;
             Some(found.remove().0.1)
@@ -100,13 +144,13 @@ impl InFlight {
     }
 
     /// Remembers a request that [`take`](Self::take) does not know; returns those given up for it.
-    pub(super) fn put(&mut self, event: &Event<'_>, begun: Begun) -> impl Iterator<Item = Begun> + use<> {
+    pub(super) fn put(&mut self, request: &Request<'_>, begun: Begun) -> impl Iterator<Item = Begun> + use<> {
         let given_up = if self.young.len() >= GENERATION {
             std::mem::replace(&mut self.old, std::mem::take(&mut self.young))
         } else {
             HashTable::new()
         };
-        let identity = self.identity(event);
+        let identity = self.hasher.identity(request);
         self.young.insert_unique(identity.0, (identity, begun), |(known, _)| known.0);
         given_up.into_iter().map(|(_, begun)| begun)
     }
@@ -115,13 +159,4 @@ impl InFlight {
     pub(super) fn drain(self) -> impl Iterator<Item = Begun> {
         self.young.into_iter().chain(self.old).map(|(_, begun)| begun)
     }
-}
-
-fn id(state: &RandomState, event: &Event<'_>) -> u64 {
-    state.hash_one(&*event.audit_id)
-}
-
-fn rest(state: &RandomState, event: &Event<'_>) -> u64 {
-    let time = if event.audit_id.is_empty() { event.time() } else { "" };
-    state.hash_one((&*event.verb, &*event.request_uri, time))
 }

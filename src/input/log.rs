@@ -1,9 +1,11 @@
-//! Opens audit logs: files, directories of them and standard input, gzip recognised by its first bytes.
+//! Opens audit logs: files, directories of them and standard input; gzip and zstd are recognised by their first bytes.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::io::{self, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use flate2::bufread::MultiGzDecoder;
 
@@ -13,13 +15,17 @@ use super::Error;
 
 /// The argument that stands for standard input.
 pub const STDIN: &str = "-";
-const GZIP: [u8; 2] = [0x1f, 0x8b];
+const GZIP: &[u8] = b"\x1f\x8b";
+const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 128 << 10;
 
-/// Reads logs in the order given, a directory's files by name, into one profile. `progress` gets the number
-/// of bytes taken from the files since its last call, before decompression: of [`log_bytes`] in all.
+/// Reads logs in the order given, a directory's files by name, into one profile, on as many cores as the process may
+/// use. `progress` gets the number of bytes taken from the files since its last call, before decompression: of
+/// [`log_bytes`] in all.
 pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
     let mut collector = Collector::new();
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let taken = AtomicU64::new(0);
     let mut read = BTreeSet::new();
     for log in files(paths)? {
         let shown = shown(&log.path);
@@ -32,8 +38,10 @@ pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usag
             collector.unreadable(&shown, &io::Error::other("neither a file nor a directory"));
             continue;
         }
-        match open_with(&log.path, progress) {
-            Ok(mut input) => collector.read(&shown, &mut input),
+        match source(&log.path).and_then(|inner| decompressed(Counted { inner, taken: &taken })) {
+            Ok(input) => {
+                collector.read_on(cores, &shown, input, &mut || progress(taken.swap(0, Ordering::Relaxed)));
+            }
             Err(source) if log.named => return Err(Error::Open { path: shown, source }),
             Err(error) => collector.unreadable(&shown, &error),
         }
@@ -96,33 +104,35 @@ fn shown(path: &Path) -> String {
     path.to_string_lossy().into_owned()
 }
 
-fn open_with<'a>(path: &Path, progress: &'a mut dyn FnMut(u64)) -> io::Result<Box<dyn BufRead + 'a>> {
-    decompressed(Counted { inner: source(path)?, progress })
-}
-
 #[expect(clippy::disallowed_methods, reason = "input opens files")]
-fn source(path: &Path) -> io::Result<Box<dyn Read>> {
-    Ok(if path == Path::new(STDIN) { Box::new(io::stdin().lock()) } else { Box::new(File::open(path)?) })
+fn source(path: &Path) -> io::Result<Box<dyn Read + Send>> {
+    Ok(if path == Path::new(STDIN) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) })
 }
 
-fn decompressed<'a>(mut input: impl Read + 'a) -> io::Result<Box<dyn BufRead + 'a>> {
+fn decompressed<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
     let mut head = Vec::new();
-    input.by_ref().take(GZIP.len() as u64).read_to_end(&mut head)?;
-    let is_gzip = head == GZIP;
-    let whole = BufReader::with_capacity(BUFFER, Cursor::new(head).chain(input));
-    Ok(if is_gzip { Box::new(BufReader::with_capacity(BUFFER, MultiGzDecoder::new(whole))) } else { Box::new(whole) })
+    input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut head)?;
+    let (gzip, zstd) = (head.starts_with(GZIP), head == ZSTD);
+    let whole = Cursor::new(head).chain(input);
+    Ok(if gzip {
+        Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, whole)))
+    } else if zstd {
+        Box::new(zstd::Decoder::new(whole)?)
+    } else {
+        Box::new(whole)
+    })
 }
 
-/// Reports the bytes that pass.
+/// Counts the bytes that pass.
 struct Counted<'a, R> {
     inner: R,
-    progress: &'a mut dyn FnMut(u64),
+    taken: &'a AtomicU64,
 }
 
 impl<R: Read> Read for Counted<'_, R> {
     fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
         let read = self.inner.read(into)?;
-        (self.progress)(read as u64);
+        self.taken.fetch_add(read as u64, Ordering::Relaxed);
         Ok(read)
     }
 }

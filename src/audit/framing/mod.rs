@@ -71,6 +71,11 @@ impl Frames {
         })
     }
 
+    /// Whether they are lines.
+    pub(super) fn are_lines(&self) -> bool {
+        matches!(self.0, Cut::Lines(_))
+    }
+
     /// The next record of `input`, which must be the same in every call.
     pub(super) fn next<'a>(&'a mut self, input: &'a mut dyn BufRead) -> Step<'a> {
         match &mut self.0 {

@@ -1,7 +1,8 @@
 use std::io::Read;
 use std::io::Write as _;
 
-use super::super::usage::Observed;
+use super::super::key;
+use super::super::usage::{Decision, Observed, Origin};
 use super::*;
 use crate::rbac::Request;
 

@@ -1,0 +1,185 @@
+//! A block of lines read on any thread: the events in it with their texts in one place, and the lines that are to be
+//! read in the order of the log, because they are no plain events.
+
+use super::decision::Stage;
+use super::level::Level;
+use super::records::{self, parse};
+use super::shape::Shape;
+use super::sighting::{self, Sighting};
+use super::stages::{Hasher, Identity, Request};
+use super::tally::{Said, Seen};
+use super::time::Time;
+use super::usage::Decision;
+
+/// Most bytes that an empty block keeps.
+const KEPT: usize = 4 << 20;
+
+/// Lines as they lie in the log, without the last line feed.
+#[derive(Debug, Default)]
+pub(super) struct Block {
+    pub(super) lines: Vec<u8>,
+    /// After them came a line that is too long.
+    pub(super) too_long: bool,
+    /// Bytes of the log that it stands for.
+    pub(super) bytes: u64,
+}
+
+impl Block {
+    /// Ends the block at the line feed there.
+    pub(super) fn end_at(&mut self, line_feed: usize) {
+        self.lines.truncate(line_feed);
+        self.bytes += line_feed as u64 + 1;
+    }
+
+    /// Makes room for others.
+    pub(super) fn reset(&mut self) {
+        self.lines.clear();
+        self.lines.shrink_to(KEPT);
+        (self.too_long, self.bytes) = (false, 0);
+    }
+}
+
+/// What was read of a block.
+#[derive(Debug, Default)]
+pub(super) struct Parsed {
+    texts: String,
+    items: Vec<Item>,
+    /// Lines of the block.
+    pub(super) lines: u64,
+}
+
+#[derive(Debug)]
+enum Item {
+    Event(Box<Stored>),
+    /// A line for the thread that counts: its bytes in the block.
+    Line {
+        line: u64,
+        start: usize,
+        end: usize,
+    },
+}
+
+/// Bytes of `Parsed::texts`.
+type Text = (usize, usize);
+
+/// A [`Sighting`] that owns nothing.
+#[derive(Debug)]
+struct Stored {
+    identity: Identity,
+    stage: Stage,
+    decision: Decision,
+    code: u16,
+    level: Level,
+    shape: Shape,
+    time: Time,
+    line: u64,
+    key: Text,
+    audit_id: Text,
+    reason: Text,
+    object_namespace: Text,
+    impersonator: Option<Text>,
+    checks: Vec<String>,
+}
+
+/// What is to be done next, in the order of the log.
+#[derive(Debug)]
+pub(super) enum Next<'a> {
+    /// Count an event.
+    Event(Sighting<'a>),
+    /// Read a line of the block.
+    Line(u64, &'a [u8]),
+}
+
+impl Parsed {
+    /// Reads a block.
+    pub(super) fn of(block: &Block, longest: usize, hasher: &Hasher, key: &mut String) -> Self {
+        let mut parsed = Self { texts: String::with_capacity(block.lines.len() / 4), ..Self::default() };
+        if block.lines.is_empty() && block.too_long {
+            return parsed;
+        }
+        let ends = memchr::memchr_iter(b'\n', &block.lines).chain([block.lines.len()]);
+        let mut start = 0;
+        for end in ends {
+            parsed.lines += 1;
+            let record = block.lines.get(start..end).unwrap_or_default();
+            let text = record.trim_ascii();
+            let read = text.first() == Some(&b'{') && record.len() <= longest && parsed.event(text, hasher, key);
+            if !read && !text.is_empty() {
+                parsed.items.push(Item::Line { line: parsed.lines, start, end });
+            }
+            start = end + 1;
+        }
+        parsed
+    }
+
+    /// Reads a plain event; false for everything else.
+    fn event(&mut self, text: &[u8], hasher: &Hasher, key: &mut String) -> bool {
+        let Ok(mut event) = parse(text) else { return false };
+        if !event.is_audit() {
+            return false;
+        }
+        let shape = records::mended(text, &mut event);
+        let place = (0, self.lines);
+        let Ok(sighting) = sighting::of(&event, shape, text.len(), place, key) else { return false };
+        let stored = self.store(&sighting, hasher);
+        self.items.push(Item::Event(Box::new(stored)));
+        true
+    }
+
+    fn store(&mut self, sighting: &Sighting<'_>, hasher: &Hasher) -> Stored {
+        let Sighting { seen, said, .. } = sighting;
+        Stored {
+            identity: hasher.identity(&sighting.request),
+            stage: sighting.stage,
+            decision: sighting.decision,
+            code: seen.code,
+            level: seen.level,
+            shape: sighting.shape,
+            time: seen.time,
+            line: seen.line,
+            key: self.text(sighting.key),
+            audit_id: self.text(seen.audit_id),
+            reason: self.text(said.reason),
+            object_namespace: self.text(said.object_namespace),
+            impersonator: said.impersonator.map(|user| self.text(user)),
+            checks: sighting.checks.clone(),
+        }
+    }
+
+    fn text(&mut self, text: &str) -> Text {
+        let start = self.texts.len();
+        self.texts.push_str(text);
+        (start, self.texts.len())
+    }
+
+    /// Everything in the block, for a log that is the `file`th and of which `before` lines came before.
+    pub(super) fn in_order<'a>(&'a self, block: &'a Block, file: u32, before: u64) -> impl Iterator<Item = Next<'a>> {
+        let text = |(start, end): Text| self.texts.get(start..end).unwrap_or_default();
+        self.items.iter().map(move |item| match item {
+            Item::Line { line, start, end } => {
+                Next::Line(before + line, block.lines.get(*start..*end).unwrap_or_default())
+            }
+            Item::Event(stored) => Next::Event(Sighting {
+                request: Request::Known(stored.identity),
+                stage: stored.stage,
+                decision: stored.decision,
+                key: text(stored.key),
+                seen: Seen {
+                    code: stored.code,
+                    time: stored.time,
+                    file,
+                    line: before + stored.line,
+                    audit_id: text(stored.audit_id),
+                    level: stored.level,
+                },
+                said: Said {
+                    reason: text(stored.reason),
+                    object_namespace: text(stored.object_namespace),
+                    impersonator: stored.impersonator.map(text),
+                },
+                checks: stored.checks.clone(),
+                shape: stored.shape,
+            }),
+        })
+    }
+}

@@ -1,0 +1,205 @@
+//! One log on several cores: a thread cuts it into blocks of lines, others read the events of a block, the caller's
+//! counts them in the order of the log. The same calls as on one core, in memory bounded by the blocks in hand.
+
+use std::collections::BTreeMap;
+use std::io::{self, BufReader, Read};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
+use std::thread;
+
+use super::block::{Block, Next, Parsed};
+use super::cause::Cause;
+use super::reader::{Collector, Current, Head};
+use super::shape::Shape;
+
+/// Bytes of a block, more where a line is longer.
+const BLOCK: usize = 512 << 10;
+/// The thread that counts keeps no more of them busy.
+const MOST_THREADS: usize = 8;
+
+impl Collector {
+    /// Reads one log (already decompressed) to its end, on up to `cores` cores; `tick` is called now and then. As
+    /// [`read`](Self::read) in everything else.
+    pub fn read_on(&mut self, cores: usize, path: &str, mut input: impl Read + Send, tick: &mut dyn FnMut()) {
+        let head = Head::of(&mut input, self.longest);
+        let mut current = self.begin(path);
+        if cores > 1 && head.is_of_lines() {
+            self.read_blocks(cores.min(MOST_THREADS), &mut current, head, input, tick);
+        } else {
+            self.read_frames(&mut current, head, &mut BufReader::with_capacity(BLOCK, input));
+            tick();
+        }
+        self.end(path, current);
+    }
+
+    fn read_blocks(
+        &mut self,
+        threads: usize,
+        current: &mut Current,
+        head: Head,
+        input: impl Read + Send,
+        tick: &mut dyn FnMut(),
+    ) {
+        let hasher = self.in_flight.hasher.clone();
+        let longest = self.longest;
+        self.bytes += head.mark as u64;
+        // Every block in hand is in one of these or with a thread: their number bounds memory.
+        let (give_back, empty) = sync_channel::<Block>(4 * threads);
+        let (cut, to_read) = sync_channel::<(u64, Block)>(threads);
+        let (read, to_count) = sync_channel::<(u64, Block, Parsed)>(4 * threads);
+        for _ in 0..4 * threads {
+            // There is room for all of them.
+            let _ = give_back.try_send(Block::default());
+        }
+        let to_read = Mutex::new(to_read);
+        let broken = thread::scope(|scope| {
+            let cutter = scope.spawn(move || Cutter { empty, cut, longest }.run(head.before(input)));
+            for _ in 0..threads {
+                let (to_read, read, hasher) = (&to_read, read.clone(), hasher.clone());
+                scope.spawn(move || {
+                    let mut key = String::new();
+                    loop {
+                        let next = to_read.lock().unwrap_or_else(PoisonError::into_inner).recv();
+                        let Ok((number, block)) = next else { return };
+                        let parsed = Parsed::of(&block, longest, &hasher, &mut key);
+                        if read.send((number, block, parsed)).is_err() {
+                            return;
+                        }
+                    }
+                });
+            }
+            drop(read);
+            self.count_blocks(current, &to_count, &give_back, tick);
+            cutter.join().unwrap_or_else(|_| Err(io::Error::other("reading stopped")))
+        });
+        if let Err(error) = broken {
+            current.line += 1;
+            self.lose(current, Cause::Broken, 1, Some(error.to_string()));
+        }
+    }
+
+    fn count_blocks(
+        &mut self,
+        current: &mut Current,
+        to_count: &Receiver<(u64, Block, Parsed)>,
+        give_back: &SyncSender<Block>,
+        tick: &mut dyn FnMut(),
+    ) {
+        let mut early = BTreeMap::new();
+        let (mut next, mut before) = (0, 0);
+        for (number, block, parsed) in to_count {
+            early.insert(number, (block, parsed));
+            while let Some((mut block, parsed)) = early.remove(&next) {
+                next += 1;
+                for item in parsed.in_order(&block, current.file, before) {
+                    match item {
+                        Next::Event(sighting) => self.take(current, &sighting),
+                        Next::Line(line, record) => {
+                            current.line = line;
+                            if record.len() > self.longest {
+                                self.lose(current, Cause::LongLine, 1, None);
+                            } else {
+                                self.record(current, record, Shape::Native, 0);
+                            }
+                        }
+                    }
+                }
+                before += parsed.lines;
+                current.line = before;
+                self.bytes += block.bytes;
+                if block.too_long {
+                    before += 1;
+                    current.line = before;
+                    self.lose(current, Cause::LongLine, 1, None);
+                }
+                block.reset();
+                // Nobody wants it once the log has been cut.
+                let _ = give_back.try_send(block);
+                tick();
+            }
+        }
+    }
+}
+
+/// Cuts a log into blocks that end where a line does.
+struct Cutter {
+    empty: Receiver<Block>,
+    cut: SyncSender<(u64, Block)>,
+    longest: usize,
+}
+
+impl Cutter {
+    fn run(self, mut input: impl Read) -> io::Result<()> {
+        let (mut number, mut rest) = (0, Vec::new());
+        loop {
+            let Ok(mut block) = self.empty.recv() else { return Ok(()) };
+            block.lines.append(&mut rest);
+            let filled = self.fill(&mut block, &mut rest, &mut input);
+            let ends = !matches!(filled, Ok(true));
+            if block.bytes > 0 && self.cut.send((number, block)).is_err() {
+                return Ok(());
+            }
+            number += 1;
+            if ends {
+                return filled.map(drop);
+            }
+        }
+    }
+
+    /// Reads until a block is full and ends with a line; what comes behind that goes into `rest`. False at the end.
+    fn fill(&self, block: &mut Block, rest: &mut Vec<u8>, input: &mut impl Read) -> io::Result<bool> {
+        let mut searched = 0;
+        loop {
+            let more = input.by_ref().take(BLOCK as u64).read_to_end(&mut block.lines);
+            let unsearched = block.lines.get(searched..).unwrap_or_default();
+            let end = memchr::memrchr(b'\n', unsearched).map(|at| searched + at);
+            match (end, more) {
+                (_, Ok(0)) => {
+                    block.bytes = block.lines.len() as u64;
+                    return Ok(false);
+                }
+                (None, Err(error)) => {
+                    block.lines.clear();
+                    return Err(error);
+                }
+                (Some(end), Err(error)) => {
+                    block.end_at(end);
+                    return Err(error);
+                }
+                (Some(end), Ok(_)) => {
+                    rest.extend_from_slice(block.lines.get(end + 1..).unwrap_or_default());
+                    block.end_at(end);
+                    return Ok(true);
+                }
+                (None, Ok(_)) if block.lines.len() <= self.longest => searched = block.lines.len(),
+                (None, Ok(_)) => {
+                    block.bytes += block.lines.len() as u64;
+                    block.lines = Vec::new();
+                    block.too_long = true;
+                    return self.skip(block, rest, input);
+                }
+            }
+        }
+    }
+
+    /// Passes over the rest of a line.
+    fn skip(&self, block: &mut Block, rest: &mut Vec<u8>, input: &mut impl Read) -> io::Result<bool> {
+        let mut chunk = Vec::with_capacity(BLOCK);
+        loop {
+            chunk.clear();
+            let read = input.by_ref().take(BLOCK as u64).read_to_end(&mut chunk)?;
+            match memchr::memchr(b'\n', &chunk) {
+                _ if read == 0 => return Ok(false),
+                Some(end) => {
+                    block.bytes += end as u64 + 1;
+                    rest.extend_from_slice(chunk.get(end + 1..).unwrap_or_default());
+                    return Ok(true);
+                }
+                None => block.bytes += read as u64,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,117 @@
+//! What one event says, before it is counted: computed from the event alone, so that any thread can do it. The stages
+//! of a request meet, and calls are counted, in `reader`, in the order of the log.
+
+use super::cause::Cause;
+use super::decision::{self, Stage};
+use super::event::Event;
+use super::impersonation;
+use super::level::Level;
+use super::request_info::Attributes;
+use super::shape::Shape;
+use super::stages::Request;
+use super::tally::{Said, Seen};
+use super::time::Time;
+use super::usage::{Decision, Origin};
+use super::{key, url};
+
+/// Clients choose audit ids; this much of one is kept.
+const LONGEST_ID: usize = 256;
+
+/// One event, ready to be counted.
+#[derive(Debug)]
+pub(super) struct Sighting<'a> {
+    /// Which request it is of.
+    pub(super) request: Request<'a>,
+    pub(super) stage: Stage,
+    pub(super) decision: Decision,
+    /// The call that it is counted as.
+    pub(super) key: &'a str,
+    pub(super) seen: Seen<'a>,
+    pub(super) said: Said<'a>,
+    /// The checks on the real user of a request that acts, or was refused to act, as another.
+    pub(super) checks: Vec<String>,
+    pub(super) shape: Shape,
+}
+
+/// Reads an event; `length` is that of its record, the key is written into `key`.
+pub(super) fn of<'a>(
+    event: &'a Event<'_>,
+    shape: Shape,
+    length: usize,
+    place: (u32, u64),
+    key: &'a mut String,
+) -> Result<Sighting<'a>, Cause> {
+    let (encoded, query) = url::split(&event.request_uri);
+    let path = url::path(encoded);
+    let attributes = match &event.object_ref {
+        _ if !path.is_empty() => Attributes::of_uri(&event.verb, &path, query),
+        Some(object) => Attributes::of_object(&event.verb, object).ok_or(Cause::NoRequest)?,
+        None => return Err(Cause::NoRequest),
+    };
+    if length > key::LONGEST && too_long(event, &attributes) {
+        return Err(Cause::LongField);
+    }
+    let stage = Stage::of(&event.stage);
+    let code = decision::code(event, stage);
+    let received = stage == Stage::RequestReceived;
+    let decision = if received { Decision::Undecided } else { decision::decision(event, code) };
+    let object_namespace = event.object_ref.as_ref().map_or("", |object| &object.namespace);
+    let differs = object_namespace != attributes.namespace();
+    Ok(Sighting {
+        request: Request::of(event),
+        stage,
+        decision,
+        checks: if received { Vec::new() } else { checks(event, &attributes, code, decision) },
+        key: key::write(key, user(event), &attributes, Origin::Call, decision),
+        seen: Seen {
+            code,
+            time: Time::of(event.time()),
+            file: place.0,
+            line: place.1,
+            audit_id: key::cut(&event.audit_id, LONGEST_ID),
+            level: Level::of(&event.level),
+        },
+        said: Said {
+            reason: event.annotations.as_ref().map_or("", |annotations| &annotations.reason),
+            object_namespace: if differs { object_namespace } else { "" },
+            impersonator: event.impersonated_user.is_some().then_some(&*event.user.username),
+        },
+        shape,
+    })
+}
+
+fn checks(event: &Event<'_>, attributes: &Attributes<'_>, code: u16, decision: Decision) -> Vec<String> {
+    let (checks, decision) = match &event.impersonated_user {
+        Some(user) => (impersonation::checks(event, user, attributes), Decision::Allowed),
+        None if decision == Decision::Undecided && code == 403 => {
+            let refused = Some(decision::message(event))
+                .filter(|message| decision::is_denied_impersonation(message))
+                .and_then(impersonation::refused);
+            (refused.into_iter().collect(), Decision::Denied)
+        }
+        None => return Vec::new(),
+    };
+    let key = |check: &Attributes<'_>| {
+        let mut key = String::new();
+        key::write(&mut key, &event.user.username, check, Origin::Impersonation, decision);
+        key
+    };
+    // What a message quotes is not bounded by what an event may say.
+    checks.iter().filter(|check| check.len() <= key::LONGEST).map(key).collect()
+}
+
+/// Whose call it is: the impersonated user's where there is one.
+fn user<'a>(event: &'a Event<'_>) -> &'a str {
+    event.impersonated_user.as_ref().map_or(&event.user.username, |user| &user.username)
+}
+
+/// Whether an event says more than is kept of any call.
+fn too_long(event: &Event<'_>, attributes: &Attributes<'_>) -> bool {
+    let acting = event.impersonated_user.as_ref().map_or(0, |user| {
+        let extra = user.extra.0.iter().flat_map(|(key, values)| std::iter::once(key).chain(&values.0));
+        let texts = [&user.username, &user.uid].into_iter().chain(&user.groups.0).chain(extra);
+        texts.map(|text| text.len()).sum()
+    });
+    let object = event.object_ref.as_ref().map_or(0, |object| object.namespace.len());
+    event.user.username.len() + acting + object + attributes.len() > key::LONGEST
+}
