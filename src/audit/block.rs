@@ -4,6 +4,7 @@
 use super::decision::Stage;
 use super::level::Level;
 use super::records::{self, parse};
+use super::select::Select;
 use super::shape::Shape;
 use super::sighting::{self, Sighting};
 use super::stages::{Hasher, Identity, Request};
@@ -78,6 +79,7 @@ struct Stored {
     reason: Text,
     object_namespace: Text,
     impersonator: Option<Text>,
+    attributed_from: Option<Text>,
     checks: Vec<String>,
 }
 
@@ -92,7 +94,7 @@ pub(super) enum Next<'a> {
 
 impl Parsed {
     /// Reads a block.
-    pub(super) fn of(block: &Block, longest: usize, hasher: &Hasher, key: &mut String) -> Self {
+    pub(super) fn of(block: &Block, longest: usize, with: (&Hasher, &Select), key: &mut String) -> Self {
         let mut parsed = Self { texts: String::with_capacity(block.lines.len() / 4), ..Self::default() };
         if block.lines.is_empty() && block.too_long {
             return parsed;
@@ -103,7 +105,7 @@ impl Parsed {
             parsed.lines += 1;
             let record = block.lines.get(start..end).unwrap_or_default();
             let text = record.trim_ascii();
-            let read = text.first() == Some(&b'{') && record.len() <= longest && parsed.event(text, hasher, key);
+            let read = text.first() == Some(&b'{') && record.len() <= longest && parsed.event(text, with, key);
             if !read && !text.is_empty() {
                 parsed.items.push(Item::Line { line: parsed.lines, start, end });
             }
@@ -113,14 +115,14 @@ impl Parsed {
     }
 
     /// Reads a plain event; false for everything else.
-    fn event(&mut self, text: &[u8], hasher: &Hasher, key: &mut String) -> bool {
+    fn event(&mut self, text: &[u8], (hasher, select): (&Hasher, &Select), key: &mut String) -> bool {
         let Ok(mut event) = parse(text) else { return false };
         if !event.is_audit() {
             return false;
         }
         let shape = records::mended(text, &mut event);
         let place = (0, self.lines);
-        let Ok(sighting) = sighting::of(&event, shape, text.len(), place, key) else { return false };
+        let Ok(sighting) = sighting::of(&event, shape, text.len(), place, select, key) else { return false };
         let stored = self.store(&sighting, hasher);
         self.items.push(Item::Event(Box::new(stored)));
         true
@@ -142,6 +144,7 @@ impl Parsed {
             reason: self.text(said.reason),
             object_namespace: self.text(said.object_namespace),
             impersonator: said.impersonator.map(|user| self.text(user)),
+            attributed_from: said.attributed_from.map(|user| self.text(user)),
             checks: sighting.checks.clone(),
         }
     }
@@ -176,6 +179,7 @@ impl Parsed {
                     reason: text(stored.reason),
                     object_namespace: text(stored.object_namespace),
                     impersonator: stored.impersonator.map(text),
+                    attributed_from: stored.attributed_from.map(text),
                 },
                 checks: stored.checks.clone(),
                 shape: stored.shape,

@@ -42,6 +42,9 @@ pub struct Event<'a> {
     /// How the impersonation was allowed.
     #[serde(borrow)]
     pub authentication_metadata: Option<Box<Authentication<'a>>>,
+    /// What the client said of itself.
+    #[serde(borrow)]
+    pub user_agent: Text<'a>,
     /// What was asked of.
     #[serde(borrow)]
     pub object_ref: Option<ObjectRef<'a>>,

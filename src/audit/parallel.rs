@@ -42,6 +42,7 @@ impl Collector {
     ) {
         let hasher = self.in_flight.hasher.clone();
         let longest = self.longest;
+        let select = self.select.clone();
         self.bytes += head.mark as u64;
         // Every block in hand is in one of these or with a thread: their number bounds memory.
         let (give_back, empty) = sync_channel::<Block>(4 * threads);
@@ -55,13 +56,13 @@ impl Collector {
         let broken = thread::scope(|scope| {
             let cutter = scope.spawn(move || Cutter { empty, cut, longest }.run(head.before(input)));
             for _ in 0..threads {
-                let (to_read, read, hasher) = (&to_read, read.clone(), hasher.clone());
+                let (to_read, read, hasher, select) = (&to_read, read.clone(), hasher.clone(), &select);
                 scope.spawn(move || {
                     let mut key = String::new();
                     loop {
                         let next = to_read.lock().unwrap_or_else(PoisonError::into_inner).recv();
                         let Ok((number, block)) = next else { return };
-                        let parsed = Parsed::of(&block, longest, &hasher, &mut key);
+                        let parsed = Parsed::of(&block, longest, (&hasher, select), &mut key);
                         if read.send((number, block, parsed)).is_err() {
                             return;
                         }

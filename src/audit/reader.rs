@@ -12,6 +12,7 @@ use super::cause::Cause;
 use super::decision::Stage;
 use super::framing::{Frames, HEAD, LONGEST, Lost as Unframed, Step};
 use super::level::Level;
+use super::select::Select;
 use super::shape::Shape;
 use super::sighting::Sighting;
 use super::stages::{Begun, Identity, InFlight, Received, Started};
@@ -38,6 +39,8 @@ pub struct Collector {
     /// Where keys are written.
     pub(super) key: String,
     pub(super) longest: usize,
+    pub(super) select: Select,
+    left_out: u64,
 }
 
 /// The log being read.
@@ -113,6 +116,8 @@ impl Default for Collector {
             shapes: BTreeMap::new(),
             key: String::new(),
             longest: LONGEST,
+            select: Select::default(),
+            left_out: 0,
         }
     }
 }
@@ -121,6 +126,11 @@ impl Collector {
     /// An empty collector.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty collector that counts only what is asked for.
+    pub fn selecting(select: Select) -> Self {
+        Self { select, ..Self::default() }
     }
 
     /// Reads one log (already decompressed) to its end. Never fails: what cannot be read, an I/O error
@@ -200,7 +210,9 @@ impl Collector {
             named.map(|(name, count)| ((*name).to_owned(), *count)).collect()
         };
         let skipped = self.skipped.iter().map(|(cause, &lines)| Skipped { cause: cause.text().to_owned(), lines });
-        let calls = self.tally.finish(&self.files);
+        let mut calls = self.tally.finish(&self.files);
+        // Beside a check on a user who is asked for stands the call as another, who is not.
+        calls.retain(|call| self.select.wants(&call.user, Time::of(&call.last)));
         let first = calls.iter().map(|call| Time::of(&call.first)).filter(|time| !time.is_none()).min();
         let last = calls.iter().map(|call| Time::of(&call.last)).max();
         let text = |time: Option<Time>| time.map_or(String::new(), |time| time.text().to_owned());
@@ -213,6 +225,7 @@ impl Collector {
                 skipped: skipped.collect(),
                 stages: by_name(&Stage::ALL.map(Stage::name), &self.stages),
                 levels: by_name(&Level::ALL.map(Level::name), &self.levels),
+                left_out: self.left_out,
                 shapes: self.shapes.iter().map(|(shape, &count)| (shape.name().to_owned(), count)).collect(),
                 first: text(first),
                 last: text(last),
@@ -228,6 +241,11 @@ impl Collector {
         *self.shapes.entry(sighting.shape).or_default() += 1;
         current.spread = None;
         self.note_event(current, sighting);
+        let wants = |key: &str| self.select.wants(user_of(key), sighting.seen.time);
+        if !wants(sighting.key) && !sighting.checks.iter().any(|key| wants(key)) {
+            self.left_out += 1;
+            return;
+        }
         if sighting.stage == Stage::RequestReceived {
             self.received(sighting);
         } else {
@@ -343,6 +361,11 @@ impl Current {
         let lost = self.lost.entry(cause).or_insert(Lost { line, column, detail, lines: 0 });
         lost.lines += 1;
     }
+}
+
+/// The user of a key.
+fn user_of(key: &str) -> &str {
+    key.split('\0').next().unwrap_or_default()
 }
 
 fn cause_of(lost: Unframed) -> (Cause, Option<String>) {

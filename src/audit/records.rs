@@ -33,7 +33,7 @@ impl Collector {
 
     fn count_event(&mut self, current: &mut Current, event: &Event<'_>, length: usize, shape: Shape) {
         let mut key = std::mem::take(&mut self.key);
-        match sighting::of(event, shape, length, (current.file, current.line), &mut key) {
+        match sighting::of(event, shape, length, (current.file, current.line), &self.select, &mut key) {
             Ok(sighting) => self.take(current, &sighting),
             Err(cause) => self.lose(current, cause, 1, None),
         }

@@ -7,6 +7,7 @@ use super::event::Event;
 use super::impersonation;
 use super::level::Level;
 use super::request_info::Attributes;
+use super::select::Select;
 use super::shape::Shape;
 use super::stages::Request;
 use super::tally::{Said, Seen};
@@ -39,6 +40,7 @@ pub(super) fn of<'a>(
     shape: Shape,
     length: usize,
     place: (u32, u64),
+    select: &Select,
     key: &'a mut String,
 ) -> Result<Sighting<'a>, Cause> {
     let (encoded, query) = url::split(&event.request_uri);
@@ -55,6 +57,8 @@ pub(super) fn of<'a>(
     let code = decision::code(event, stage);
     let received = stage == Stage::RequestReceived;
     let decision = if received { Decision::Undecided } else { decision::decision(event, code) };
+    let shown = user(event);
+    let attributed = select.attributed(shown, &event.user_agent);
     let object_namespace = event.object_ref.as_ref().map_or("", |object| &object.namespace);
     let differs = object_namespace != attributes.namespace();
     Ok(Sighting {
@@ -62,7 +66,7 @@ pub(super) fn of<'a>(
         stage,
         decision,
         checks: if received { Vec::new() } else { checks(event, &attributes, code, decision) },
-        key: key::write(key, user(event), &attributes, Origin::Call, decision),
+        key: key::write(key, attributed.unwrap_or(shown), &attributes, Origin::Call, decision),
         seen: Seen {
             code,
             time: Time::of(event.time()),
@@ -75,6 +79,7 @@ pub(super) fn of<'a>(
             reason: event.annotations.as_ref().map_or("", |annotations| &annotations.reason),
             object_namespace: if differs { object_namespace } else { "" },
             impersonator: event.impersonated_user.is_some().then_some(&*event.user.username),
+            attributed_from: attributed.map(|_| shown),
         },
         shape,
     })

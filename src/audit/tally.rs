@@ -10,12 +10,9 @@ use hashbrown::HashTable;
 use super::key::{self, cut};
 use super::level::Level;
 use super::time::Time;
-use super::usage::{Observed, Sample};
+use super::usage::{MOST_IMPERSONATORS, MOST_REASONS, MOST_SAMPLES, Observed, Sample};
 
 const LONGEST_REASON: usize = 1 << 10;
-const MOST_SAMPLES: usize = 3;
-const MOST_REASONS: usize = 4;
-const MOST_IMPERSONATORS: usize = 4;
 
 /// When, where and how well a call was logged.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +32,8 @@ pub(super) struct Said<'a> {
     /// The namespace of `objectRef` where it is not that of the request.
     pub(super) object_namespace: &'a str,
     pub(super) impersonator: Option<&'a str>,
+    /// The user that the log shows, where the call is counted as another's.
+    pub(super) attributed_from: Option<&'a str>,
 }
 
 /// A distinct call of a [`Tally`].
@@ -91,6 +90,7 @@ struct Detail {
     samples: Vec<Sighting>,
     object_namespace: Box<str>,
     impersonators: Vec<u32>,
+    attributed_from: Vec<u32>,
 }
 
 #[derive(Debug)]
@@ -184,7 +184,8 @@ impl Call {
     /// Whether the details know all that is said.
     fn knows(&self, said: &Said<'_>, texts: &Texts) -> bool {
         let known = said.reason.is_empty() || texts.hash(said.reason) == self.reason;
-        known && said.object_namespace.is_empty() && said.impersonator.is_none()
+        let acting = said.impersonator.is_some() || said.attributed_from.is_some();
+        known && said.object_namespace.is_empty() && !acting
     }
 }
 
@@ -228,12 +229,16 @@ impl Detail {
         if self.object_namespace.is_empty() && !said.object_namespace.is_empty() {
             self.object_namespace = said.object_namespace.into();
         }
-        if let Some(user) = said.impersonator
-            && self.impersonators.len() < MOST_IMPERSONATORS
+        for (users, user) in
+            [(&mut self.impersonators, said.impersonator), (&mut self.attributed_from, said.attributed_from)]
         {
-            let user = texts.intern(user);
-            if !self.impersonators.contains(&user) {
-                self.impersonators.push(user);
+            if let Some(user) = user
+                && users.len() < MOST_IMPERSONATORS
+            {
+                let user = texts.intern(user);
+                if !users.contains(&user) {
+                    users.push(user);
+                }
             }
         }
     }
@@ -250,8 +255,11 @@ impl Detail {
             line: place.line,
             audit_id: place.audit_id.into(),
         };
-        let mut impersonators: Vec<_> = self.impersonators.iter().map(|&user| texts.get(user).to_owned()).collect();
-        impersonators.sort_unstable();
+        let sorted = |users: &[u32]| {
+            let mut users: Vec<_> = users.iter().map(|&user| texts.get(user).to_owned()).collect();
+            users.sort_unstable();
+            users
+        };
         let (user, request, origin, decision) = key::read(key);
         Some(Observed {
             user,
@@ -266,7 +274,9 @@ impl Detail {
             reasons: self.reasons.iter().map(|&(_, reason)| texts.get(reason).to_owned()).collect(),
             object_namespace: self.object_namespace.into(),
             level: call.level.name().to_owned(),
-            impersonators,
+            impersonators: sorted(&self.impersonators),
+            attributed_from: sorted(&self.attributed_from),
+            more_than: None,
         })
     }
 }

@@ -48,7 +48,7 @@ impl Time {
     }
 
     /// Whole seconds and the digits behind the point.
-    fn parts(&self) -> (&str, &str) {
+    pub(super) fn parts(&self) -> (&str, &str) {
         let time = self.text().trim_end_matches('Z');
         let (seconds, fraction) = time.split_once('.').unwrap_or((time, ""));
         (seconds, fraction.trim_end_matches('0'))

@@ -4,10 +4,17 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::rbac::Request;
 use crate::source::Diagnostics;
+
+/// Most samples of a call.
+pub(super) const MOST_SAMPLES: usize = 3;
+/// Most reasons of a call.
+pub(super) const MOST_REASONS: usize = 4;
+/// Most users kept who made a call as another, or whose call it was.
+pub(super) const MOST_IMPERSONATORS: usize = 4;
 
 /// What a log showed, for all its users.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +28,7 @@ pub struct Usage {
 }
 
 /// One distinct call of one user, with its counts.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Observed {
     /// The effective user name: the impersonated one where a request was impersonated.
@@ -43,21 +50,27 @@ pub struct Observed {
     /// Up to three samples, the earliest lines.
     pub samples: Vec<Sample>,
     /// `authorization.k8s.io/reason` texts seen, at most four, each cut at 1 KiB.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reasons: Vec<String>,
     /// objectRef.namespace where it differs from the request's namespace (it is filled from the body for
     /// some cluster-scoped objects); else empty.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub object_namespace: String,
     /// Audit level of the best-logged of these calls: `Metadata`, `Request` or `RequestResponse`.
     pub level: String,
     /// Users that made these calls as `user`, at most four, sorted; empty when none was impersonated.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub impersonators: Vec<String>,
+    /// Users whose calls were counted as those of `user` because the caller of rolecall said so, at most four, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub attributed_from: Vec<String>,
+    /// How many names of objects are left out: this stands for all of them, and its request has none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub more_than: Option<u64>,
 }
 
 /// A place in a log.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Sample {
     /// Path of the log as given.
@@ -69,7 +82,7 @@ pub struct Sample {
 }
 
 /// How a permission shows in the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Origin {
     /// The request itself.
@@ -79,7 +92,7 @@ pub enum Origin {
 }
 
 /// What the authorizer said of a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
     /// Authorized; whatever the code was (404, 409, 422, 500 count as use).
@@ -92,7 +105,7 @@ pub enum Decision {
 }
 
 /// How good the log was.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LogQuality {
     /// Log files read.
@@ -103,6 +116,9 @@ pub struct LogQuality {
     pub lines: u64,
     /// Records that were audit events.
     pub events: u64,
+    /// Events left out because they were of another time, or of other users, than was asked for.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub left_out: u64,
     /// Events by the shape that they came in.
     pub shapes: BTreeMap<String, u64>,
     /// Records that were no events, by cause.
@@ -117,8 +133,12 @@ pub struct LogQuality {
     pub last: String,
 }
 
+fn is_zero(count: &u64) -> bool {
+    *count == 0
+}
+
 /// Records lost to one cause.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Skipped {
     /// The cause, such as `not JSON` or `audit event cut short`.

@@ -9,7 +9,7 @@ use std::thread;
 
 use flate2::bufread::MultiGzDecoder;
 
-use crate::audit::{Collector, Usage};
+use crate::audit::{Collector, Profile, Select, Usage};
 
 use super::Error;
 
@@ -18,12 +18,20 @@ pub const STDIN: &str = "-";
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 128 << 10;
+/// How much of a log is looked at.
+const HEAD: u64 = 256;
 
-/// Reads logs in the order given, a directory's files by name, into one profile, on as many cores as the process may
-/// use. `progress` gets the number of bytes taken from the files since its last call, before decompression: of
-/// [`log_bytes`] in all.
+/// Everything in these logs, see [`read_selected`].
 pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
-    let mut collector = Collector::new();
+    read_selected(paths, &Select::default(), progress)
+}
+
+/// Reads logs, and usage profiles of logs, in the order given, a directory's files by name, into one profile, on as many
+/// cores as the process may use. What profiles hold was selected when they were made. `progress` gets the number of bytes taken from the files since its last call, before decompression: of
+/// [`log_bytes`] in all.
+pub fn read_selected(paths: &[String], select: &Select, progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
+    let mut collector = Collector::selecting(select.clone());
+    let mut profiles = Usage::default();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let taken = AtomicU64::new(0);
     let mut read = BTreeSet::new();
@@ -39,14 +47,19 @@ pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usag
             continue;
         }
         match source(&log.path).and_then(|inner| decompressed(Counted { inner, taken: &taken })) {
-            Ok(input) => {
+            Ok((head, mut input)) if Profile::is_one(&head) => match Profile::read(&mut input) {
+                Ok(profile) => profiles = profiles.merge(profile.usage()),
+                Err(why) => collector.unreadable(&shown, &io::Error::other(why)),
+            },
+            Ok((_, input)) => {
                 collector.read_on(cores, &shown, input, &mut || progress(taken.swap(0, Ordering::Relaxed)));
             }
             Err(source) if log.named => return Err(Error::Open { path: shown, source }),
             Err(error) => collector.unreadable(&shown, &error),
         }
     }
-    Ok(collector.finish())
+    let logs = collector.finish();
+    Ok(if profiles.quality.files == 0 && profiles.calls.is_empty() { logs } else { logs.merge(profiles) })
 }
 
 /// How many bytes the logs have on disk; `None` when standard input is among them.
@@ -109,18 +122,36 @@ fn source(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if path == Path::new(STDIN) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) })
 }
 
-fn decompressed<'a>(mut input: impl Read + Send + 'a) -> io::Result<Box<dyn Read + Send + 'a>> {
+/// The log as it was written, with its first bytes.
+fn decompressed<'a>(mut input: impl Read + Send + 'a) -> io::Result<(Vec<u8>, Box<dyn Read + Send + 'a>)> {
     let mut head = Vec::new();
     input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut head)?;
     let (gzip, zstd) = (head.starts_with(GZIP), head == ZSTD);
     let whole = Cursor::new(head).chain(input);
-    Ok(if gzip {
+    let mut log: Box<dyn Read + Send> = if gzip {
         Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, whole)))
     } else if zstd {
         Box::new(zstd::Decoder::new(whole)?)
     } else {
         Box::new(whole)
-    })
+    };
+    let mut head = Vec::new();
+    // What is broken breaks again where it is read.
+    let broken = log.by_ref().take(HEAD).read_to_end(&mut head).err();
+    let rest: Box<dyn Read + Send> = match broken {
+        None => log,
+        Some(error) => Box::new(Broken(Some(error))),
+    };
+    Ok((head.clone(), Box::new(Cursor::new(head).chain(rest))))
+}
+
+/// An error, met where it was; then the end.
+struct Broken(Option<io::Error>);
+
+impl Read for Broken {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 /// Counts the bytes that pass.

@@ -11,6 +11,6 @@ mod tests;
 
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
-pub use log::read_logs;
+pub use log::{read_logs, read_selected};
 pub use render::render;
 pub use select::{Select, expand};

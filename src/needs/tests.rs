@@ -26,6 +26,8 @@ fn call(verb: &str, group: &str, resource: &str, code: u16) -> Observed {
         object_namespace: String::new(),
         level: "Metadata".to_owned(),
         impersonators: Vec::new(),
+        attributed_from: Vec::new(),
+        more_than: None,
     }
 }
 

@@ -1,11 +1,11 @@
 //! What one authorization check asks: the attributes that RBAC sees of a request.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Attributes of one authorization check
 /// (Kubernetes `staging/src/k8s.io/apiserver/pkg/authorization/authorizer/interfaces.go`).
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Request {
     /// A request to an API resource.
@@ -15,7 +15,7 @@ pub enum Request {
 }
 
 /// A request to an API resource. An empty string means "none" in every field, as in Kubernetes.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ResourceRequest {
     /// API group; empty is the core group.
@@ -23,15 +23,15 @@ pub struct ResourceRequest {
     /// Plural resource name, without subresource.
     pub resource: String,
     /// Subresource, the part behind the slash.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subresource: String,
     /// Verb, lower case.
     pub verb: String,
     /// Namespace; empty for cluster-scoped resources and for requests over all namespaces.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub namespace: String,
     /// Object name as RBAC saw it (from the URL or a `metadata.name` field selector, never from the body).
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub name: String,
 }
 
@@ -47,7 +47,7 @@ impl ResourceRequest {
 }
 
 /// A request to a path that is no API resource.
-#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NonResourceRequest {
     /// URL path without query.

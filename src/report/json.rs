@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::Report;
 use super::text::is_harmful;
+use crate::audit::Profile;
 
 /// The report, pretty-printed.
 pub fn render(report: &Report) -> Result<String, serde_json::Error> {
@@ -31,6 +32,17 @@ pub(super) fn to_text(value: &impl Serialize) -> Result<String, serde_json::Erro
         }
     }
     Ok(escaped)
+}
+
+/// A usage profile, pretty-printed.
+pub fn profile(profile: &Profile) -> Result<String, serde_json::Error> {
+    to_text(profile)
+}
+
+/// JSON schema of the usage profile.
+pub fn profile_schema() -> String {
+    let schema = schemars::schema_for!(Profile);
+    serde_json::to_string_pretty(&schema).unwrap_or_default() + "\n"
 }
 
 /// JSON schema of the report (`rolecall/v0`).

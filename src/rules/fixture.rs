@@ -193,6 +193,8 @@ pub(crate) fn call(
         object_namespace: String::new(),
         level: "Metadata".to_owned(),
         impersonators: Vec::new(),
+        attributed_from: Vec::new(),
+        more_than: None,
     };
     assessment.calls.push(JudgedCall { observed: observed.into(), verdict, grants: grants.to_vec() });
     assessment

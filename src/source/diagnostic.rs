@@ -1,12 +1,12 @@
 //! What could not be read, where and why: input problems are data, not errors.
 
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use super::Location;
 
 /// What a [`Diagnostic`] means for completeness.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DiagnosticKind {
     /// A part of the input was lost (`--strict` makes the run exit 3).

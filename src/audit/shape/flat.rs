@@ -10,26 +10,28 @@ use super::envelope::Outer;
 use super::{Opened, Shape, text_of};
 
 /// Columns of AKSAudit and the fields that they were. The table has no column of the impersonated user.
-const AZURE: [(&str, &str); 10] = [
+const AZURE: [(&str, &str); 11] = [
     ("AuditId", "auditID"),
     ("Level", "level"),
     ("Stage", "stage"),
     ("RequestUri", "requestURI"),
     ("Verb", "verb"),
     ("User", "user"),
+    ("UserAgent", "userAgent"),
     ("ObjectRef", "objectRef"),
     ("ResponseStatus", "responseStatus"),
     ("RequestReceivedTime", "requestReceivedTimestamp"),
     ("Annotations", "annotations"),
 ];
 /// Columns of Log Service; they keep the names of the fields.
-const SLS: [(&str, &str); 12] = [
+const SLS: [(&str, &str); 13] = [
     ("auditID", "auditID"),
     ("level", "level"),
     ("stage", "stage"),
     ("requestURI", "requestURI"),
     ("verb", "verb"),
     ("user", "user"),
+    ("userAgent", "userAgent"),
     ("impersonatedUser", "impersonatedUser"),
     ("objectRef", "objectRef"),
     ("responseStatus", "responseStatus"),

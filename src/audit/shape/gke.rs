@@ -55,6 +55,8 @@ struct Payload<'a> {
     method_name: Text<'a>,
     #[serde(borrow, alias = "resourcename")]
     resource_name: Text<'a>,
+    #[serde(borrow, alias = "requestmetadata")]
+    request_metadata: Option<Metadata<'a>>,
     #[serde(borrow, alias = "authenticationinfo")]
     authentication_info: Option<Principal<'a>>,
     #[serde(alias = "authorizationinfo")]
@@ -64,6 +66,13 @@ struct Payload<'a> {
     request: Option<serde::de::IgnoredAny>,
     #[serde(alias = "requestjson")]
     request_json: Option<serde::de::IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Metadata<'a> {
+    #[serde(borrow, alias = "callersupplieduseragent")]
+    caller_supplied_user_agent: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -147,6 +156,7 @@ fn convert<'a>(entry: Entry<'a>, payload: Payload<'a>) -> Event<'a> {
         stage: Text(Cow::Borrowed(if opens { "ResponseStarted" } else { "ResponseComplete" })),
         request_uri: Text(Cow::Owned(uri)),
         verb: Text(Cow::Owned(verb)),
+        user_agent: payload.request_metadata.map(|metadata| metadata.caller_supplied_user_agent).unwrap_or_default(),
         user: Name { username: user },
         response_status: Some(Status { code, message: status.message }),
         request_received_timestamp: entry.timestamp,
@@ -208,6 +218,9 @@ impl Payload<'_> {
                 principal_email: text(info.principal_email),
                 principal_subject: text(info.principal_subject),
             }),
+            request_metadata: self
+                .request_metadata
+                .map(|metadata| Metadata { caller_supplied_user_agent: text(metadata.caller_supplied_user_agent) }),
             authorization_info: self.authorization_info,
             status: self.status.map(|status| Status { code: status.code, message: text(status.message) }),
             request: self.request,

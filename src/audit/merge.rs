@@ -1,0 +1,142 @@
+//! Profiles put together: the same in any order and any grouping. As if one log had been read, but that a request whose
+//! stages stand in two of them counts in both, and that reasons are kept by the alphabet.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
+use std::sync::Arc;
+
+use super::level::Level;
+use super::time::Time;
+use super::usage::{
+    Decision, LogQuality, MOST_IMPERSONATORS, MOST_REASONS, MOST_SAMPLES, Observed, Origin, Skipped, Usage,
+};
+use crate::rbac::Request;
+
+type Key = (String, Request, Origin, Decision);
+
+impl Usage {
+    /// This profile and another.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        let calls = self.calls.into_iter().chain(other.calls).map(Arc::unwrap_or_clone);
+        self.calls = united(calls).into_values().map(Arc::new).collect();
+        self.quality.merge(other.quality);
+        self.diagnostics.extend(other.diagnostics);
+        self.diagnostics.sort();
+        self
+    }
+
+    /// With at most so many names of objects of one permission: more become one call without a name that says so.
+    #[must_use]
+    pub fn bounded(mut self, most_names: usize) -> Self {
+        let mut names: BTreeMap<Key, usize> = BTreeMap::new();
+        for call in &self.calls {
+            let count = names.entry(nameless(call)).or_default();
+            // Where names were left out before, the others are left out too.
+            *count = count.saturating_add(if call.more_than.is_some() { usize::MAX } else { has_name(call).into() });
+        }
+        let fold = |mut call: Observed| {
+            let key = nameless(&call);
+            if has_name(&call) && names.get(&key).is_some_and(|count| *count > most_names) {
+                call.request = key.1;
+                call.more_than = Some(most_names as u64);
+            }
+            call
+        };
+        let calls = self.calls.into_iter().map(Arc::unwrap_or_clone).map(fold);
+        self.calls = united(calls).into_values().map(Arc::new).collect();
+        self
+    }
+}
+
+fn has_name(call: &Observed) -> bool {
+    matches!(&call.request, Request::Resource(request) if !request.name.is_empty())
+}
+
+fn nameless(call: &Observed) -> Key {
+    let mut request = call.request.clone();
+    if let Request::Resource(request) = &mut request {
+        request.name = String::new();
+    }
+    (call.user.clone(), request, call.origin, call.decision)
+}
+
+fn united(calls: impl Iterator<Item = Observed>) -> BTreeMap<Key, Observed> {
+    let mut united: BTreeMap<Key, Observed> = BTreeMap::new();
+    for call in calls {
+        match united.entry((call.user.clone(), call.request.clone(), call.origin, call.decision)) {
+            Entry::Vacant(place) => drop(place.insert(call)),
+            Entry::Occupied(mut known) => known.get_mut().merge(call),
+        }
+    }
+    united
+}
+
+impl Observed {
+    fn merge(&mut self, other: Self) {
+        self.count = self.count.saturating_add(other.count);
+        add(&mut self.codes, other.codes);
+        self.first = earlier(&self.first, &other.first);
+        self.last = later(&self.last, &other.last);
+        smallest(&mut self.samples, other.samples, MOST_SAMPLES);
+        smallest(&mut self.reasons, other.reasons, MOST_REASONS);
+        smallest(&mut self.impersonators, other.impersonators, MOST_IMPERSONATORS);
+        smallest(&mut self.attributed_from, other.attributed_from, MOST_IMPERSONATORS);
+        self.level = Level::of(&self.level).max(Level::of(&other.level)).name().to_owned();
+        let namespaces = [&self.object_namespace, &other.object_namespace].into_iter().filter(|text| !text.is_empty());
+        self.object_namespace = namespaces.min().cloned().unwrap_or_default();
+        self.more_than = self.more_than.max(other.more_than);
+    }
+}
+
+impl LogQuality {
+    fn merge(&mut self, other: Self) {
+        for (own, more) in [
+            (&mut self.files, other.files),
+            (&mut self.bytes, other.bytes),
+            (&mut self.lines, other.lines),
+            (&mut self.events, other.events),
+            (&mut self.left_out, other.left_out),
+        ] {
+            *own = own.saturating_add(more);
+        }
+        let mut skipped: BTreeMap<String, u64> = BTreeMap::new();
+        for Skipped { cause, lines } in std::mem::take(&mut self.skipped).into_iter().chain(other.skipped) {
+            let count = skipped.entry(cause).or_default();
+            *count = count.saturating_add(lines);
+        }
+        self.skipped = skipped.into_iter().map(|(cause, lines)| Skipped { cause, lines }).collect();
+        add(&mut self.stages, other.stages);
+        add(&mut self.levels, other.levels);
+        add(&mut self.shapes, other.shapes);
+        self.first = earlier(&self.first, &other.first);
+        self.last = later(&self.last, &other.last);
+    }
+}
+
+fn add<K: Ord>(counts: &mut BTreeMap<K, u64>, more: BTreeMap<K, u64>) {
+    for (key, count) in more {
+        let sum = counts.entry(key).or_default();
+        *sum = sum.saturating_add(count);
+    }
+}
+
+fn earlier(a: &str, b: &str) -> String {
+    let times = [a, b].into_iter().filter(|text| !text.is_empty());
+    times.min_by_key(|text| (Time::of(text), *text)).unwrap_or_default().to_owned()
+}
+
+fn later(a: &str, b: &str) -> String {
+    [a, b].into_iter().max_by_key(|text| (Time::of(text), *text)).unwrap_or_default().to_owned()
+}
+
+/// The smallest of both, each once.
+fn smallest<T: Ord>(own: &mut Vec<T>, more: Vec<T>, most: usize) {
+    own.extend(more);
+    own.sort();
+    own.dedup();
+    own.truncate(most);
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,109 @@
+//! The usage profile as a file: what logs showed, without the logs. Read where a log is.
+
+use std::io::Read;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::usage::{LogQuality, Observed, Usage};
+use crate::source::{Diagnostic, DiagnosticKind, Location};
+
+/// Version of the file.
+pub(super) const SCHEMA: &str = "rolecall-usage/v0";
+/// Largest profile that is read.
+const MOST_BYTES: u64 = 1 << 30;
+
+/// A usage profile.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Profile {
+    /// `rolecall-usage/v0`.
+    pub schema: String,
+    /// How good the logs were.
+    pub quality: LogQuality,
+    /// What the logs lost or is worth knowing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<Said>,
+    /// Distinct calls, sorted.
+    pub calls: Vec<Observed>,
+}
+
+/// A diagnostic of a log.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Said {
+    /// What it means for completeness.
+    pub kind: DiagnosticKind,
+    /// The log.
+    pub path: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// What and why.
+    pub message: String,
+}
+
+impl Profile {
+    /// The profile of what logs showed.
+    pub fn of(usage: &Usage) -> Self {
+        let said = |diagnostic: &Diagnostic| Said {
+            kind: diagnostic.kind,
+            path: diagnostic.location.path.to_string(),
+            line: diagnostic.location.line,
+            column: diagnostic.location.column,
+            message: diagnostic.message.clone(),
+        };
+        Self {
+            schema: SCHEMA.to_owned(),
+            quality: usage.quality.clone(),
+            diagnostics: usage.diagnostics.iter().map(said).collect(),
+            calls: usage.calls.iter().map(|call| Observed::clone(call)).collect(),
+        }
+    }
+
+    /// What the logs showed.
+    pub fn usage(self) -> Usage {
+        let diagnostic = |said: Said| {
+            let Said { kind, path, line, column, message } = said;
+            let path: Arc<str> = path.into();
+            let location = Location { path, line, column, end_line: line, end_column: column, span: None };
+            Diagnostic { kind, location, message }
+        };
+        let read = Usage {
+            calls: self.calls.into_iter().map(Arc::new).collect(),
+            quality: self.quality,
+            diagnostics: self.diagnostics.into_iter().map(diagnostic).collect(),
+        };
+        // Somebody may have put it together by hand.
+        Usage::default().merge(read)
+    }
+
+    /// Whether a file that begins so is a profile.
+    pub fn is_one(head: &[u8]) -> bool {
+        let head: Vec<u8> = head.iter().take(256).copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
+        head.starts_with(b"{\"schema\":\"rolecall-usage/")
+    }
+
+    /// Reads a profile.
+    pub fn read(input: &mut dyn Read) -> Result<Self, String> {
+        let mut bytes = Vec::new();
+        input.take(MOST_BYTES + 1).read_to_end(&mut bytes).map_err(|error| error.to_string())?;
+        if bytes.len() as u64 > MOST_BYTES {
+            return Err("a usage profile over 1 GiB".to_owned());
+        }
+        let profile: Self = serde_json::from_slice(&bytes).map_err(|error| format!("not a usage profile: {error}"))?;
+        if profile.schema != SCHEMA {
+            let schema: String = profile.schema.chars().take(60).collect();
+            return Err(format!(
+                "a usage profile of another version (`{}`), this reads {SCHEMA}",
+                schema.escape_debug()
+            ));
+        }
+        Ok(profile)
+    }
+}
+
+#[cfg(test)]
+mod tests;

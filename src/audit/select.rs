@@ -1,0 +1,79 @@
+//! Which events of a log count, and as whose: times and users asked for, and calls of others that are the operator's.
+
+use globset::GlobMatcher;
+
+use super::time::Time;
+
+/// What is asked of a log. The default asks for everything.
+#[derive(Debug, Clone, Default)]
+pub struct Select {
+    /// Users, by name; empty for all.
+    pub users: Vec<String>,
+    /// Only service accounts.
+    pub service_accounts: bool,
+    /// Not before this time (RFC 3339, UTC).
+    pub since: Option<String>,
+    /// Not after this time.
+    pub until: Option<String>,
+    /// Calls of these are another's.
+    pub attribute: Vec<Attribution>,
+}
+
+/// Calls of one user, with one agent, that are another's: test suites run an operator as an admin.
+#[derive(Debug, Clone)]
+pub struct Attribution {
+    /// The user that the log shows.
+    pub who: String,
+    /// Which of its user agents; `None` for all.
+    pub agent: Option<GlobMatcher>,
+    /// The user whose calls they are.
+    pub user: String,
+}
+
+impl Select {
+    /// The user whose call it is, when not the one that the log shows.
+    pub(super) fn attributed(&self, user: &str, agent: &str) -> Option<&str> {
+        let fits = |one: &&Attribution| one.who == user && one.agent.as_ref().is_none_or(|glob| glob.is_match(agent));
+        self.attribute.iter().find(fits).map(|one| one.user.as_str())
+    }
+
+    /// Whether a call of this user at this time counts.
+    pub(super) fn wants(&self, user: &str, time: Time) -> bool {
+        let by_user = self.users.is_empty() || self.users.iter().any(|wanted| wanted == user);
+        let by_kind = !self.service_accounts || user.starts_with("system:serviceaccount:");
+        by_user && by_kind && self.wants_time(time)
+    }
+
+    fn wants_time(&self, time: Time) -> bool {
+        let after = |since: &String| !time.is_none() && time.parts() >= Time::of(since).parts();
+        let before = |until: &String| !time.is_none() && time.parts() <= Time::of(until).parts();
+        self.since.as_ref().is_none_or(after) && self.until.as_ref().is_none_or(before)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use globset::Glob;
+
+    use super::*;
+
+    #[test]
+    fn users_times_and_agents_are_asked_for() {
+        let at = |text| Time::of(text);
+        let noon = at("2026-12-01T12:00:00.000000Z");
+        assert!(Select::default().wants("anyone", Time::default()));
+        let select =
+            Select { service_accounts: true, since: Some("2026-12-01T12:00:00Z".to_owned()), ..Select::default() };
+        assert!(select.wants("system:serviceaccount:a:b", noon) && !select.wants("admin", noon));
+        assert!(!select.wants("system:serviceaccount:a:b", at("2026-12-01T11:59:59.999999Z")));
+        assert!(!select.wants("system:serviceaccount:a:b", Time::default()));
+        let until =
+            Select { until: Some("2026-12-01T12:00:00Z".to_owned()), users: vec!["u".to_owned()], ..Select::default() };
+        assert!(until.wants("u", noon) && !until.wants("v", noon) && !until.wants("u", at("2026-12-01T12:00:01Z")));
+        let agent = Some(Glob::new("manager/*").unwrap().compile_matcher());
+        let one = Attribution { who: "admin".to_owned(), agent, user: "op".to_owned() };
+        let select = Select { attribute: vec![one], ..Select::default() };
+        assert_eq!(select.attributed("admin", "manager/v1 (linux)"), Some("op"));
+        assert_eq!((select.attributed("admin", "kubectl/v1"), select.attributed("other", "manager/v1")), (None, None));
+    }
+}
