@@ -84,6 +84,7 @@ struct Stored {
 }
 
 /// What is to be done next, in the order of the log.
+#[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 #[derive(Debug)]
 pub(super) enum Next<'a> {
     /// Count an event.

@@ -5,6 +5,7 @@ mod block;
 mod cause;
 mod decision;
 pub mod event;
+mod follow;
 mod framing;
 mod impersonation;
 mod key;
@@ -24,6 +25,7 @@ mod time;
 mod url;
 mod usage;
 
+pub use follow::Following;
 pub use profile::{Profile, Said};
 pub use reader::Collector;
 pub use select::{Attribution, Select};

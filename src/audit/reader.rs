@@ -21,7 +21,7 @@ use super::time::Time;
 use super::usage::{LogQuality, Skipped, Usage};
 
 /// Collects the distinct calls of one or more logs.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Collector {
     pub(super) tally: Tally,
     pub(super) in_flight: InFlight,
@@ -44,7 +44,7 @@ pub struct Collector {
 }
 
 /// The log being read.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Current {
     pub(super) file: u32,
     pub(super) line: u64,
@@ -91,7 +91,7 @@ impl Head {
     }
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Lost {
     line: u64,
     column: usize,

@@ -17,7 +17,7 @@ use super::usage::Decision;
 const GENERATION: usize = 16 << 10;
 
 /// What is known of a request before its end.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) enum Begun {
     /// It came in; nothing was counted yet.
     Received(Box<Received>),
@@ -37,7 +37,7 @@ pub(super) struct Started {
 }
 
 /// A `RequestReceived` event.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Received {
     /// The key of the call.
     pub(super) key: Box<str>,
@@ -120,7 +120,7 @@ impl Hasher {
 }
 
 /// The requests in flight.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct InFlight {
     /// Computes the identities in it.
     pub(super) hasher: Hasher,

@@ -41,7 +41,7 @@ pub(super) struct Said<'a> {
 pub(super) struct Slot(u32);
 
 /// All distinct calls.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Tally {
     state: RandomState,
     /// All keys, one behind the other, and where each call stands.
@@ -67,7 +67,7 @@ impl Place {
 }
 
 /// What every call of a kind touches: one cache line beside its key.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 #[repr(align(64))]
 struct Call {
     last: Time,
@@ -81,7 +81,7 @@ struct Call {
 }
 
 /// What few calls of a kind touch.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Detail {
     first: Time,
     codes: Vec<(u16, u64)>,
@@ -93,7 +93,7 @@ struct Detail {
     attributed_from: Vec<u32>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Sighting {
     file: u32,
     line: u64,
@@ -282,7 +282,7 @@ impl Detail {
 }
 
 /// Texts that many calls share, each once.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Texts {
     state: RandomState,
     index: HashTable<u32>,

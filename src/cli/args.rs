@@ -4,6 +4,7 @@ use std::str::FromStr;
 
 use clap::ValueEnum;
 
+use super::selection::SelectionArgs;
 use crate::analysis::{Names, Namespaces, Platform};
 use crate::finding::Severity;
 use crate::manifest::InstallMode;
@@ -11,9 +12,11 @@ use crate::manifest::InstallMode;
 /// Where input comes from.
 #[derive(Debug, clap::Args)]
 pub(super) struct InputArgs {
-    /// Audit log, `-` for standard input, or a folder of logs; plain or gzip. Repeatable
+    /// Audit log or usage profile, `-` for standard input, or a folder of logs; plain, gzip or zstd. Repeatable
     #[arg(long, value_name = "LOG")]
     pub(super) audit: Vec<String>,
+    #[command(flatten)]
+    pub(super) selection: SelectionArgs,
     /// Only this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable
     #[arg(long, value_name = "SUBJECT")]
     pub(super) subject: Vec<String>,

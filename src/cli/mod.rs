@@ -2,6 +2,7 @@
 
 mod args;
 mod explain;
+mod observe;
 mod output;
 pub mod pipeline;
 mod progress;
@@ -9,6 +10,7 @@ mod role;
 mod rules;
 mod scan;
 mod schema;
+mod selection;
 mod templates;
 mod verify;
 
@@ -68,12 +70,14 @@ enum Command {
     Role(role::Args),
     /// Check whether a Role would have allowed every observed call, and what of it is left over
     Verify(verify::Args),
+    /// Put audit logs together to a usage profile, which can be used wherever a log can
+    Observe(observe::Args),
     /// Explain rules
     Explain(explain::Args),
     /// List the rules
     Rules(rules::Args),
-    /// Print the JSON schema of the JSON report
-    Schema,
+    /// Print the JSON schema of the JSON report, or of a usage profile
+    Schema(schema::Args),
 }
 
 /// Runs the command line of this process.
@@ -97,9 +101,10 @@ fn run(command: Command, terminal: &output::Terminal) -> Result<Exit, Error> {
         Command::Scan(args) => scan::run(&args, terminal),
         Command::Role(args) => role::run(&args, terminal),
         Command::Verify(args) => verify::run(&args, terminal),
+        Command::Observe(args) => observe::run(&args, terminal),
         Command::Explain(args) => explain::run(&args, terminal),
         Command::Rules(args) => rules::run(&args, terminal),
-        Command::Schema => schema::run(terminal),
+        Command::Schema(args) => schema::run(&args, terminal),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Standard output, standard error and result files.
 
 use std::io::{IsTerminal, Write};
+use std::path::Path;
 use std::str::FromStr;
 
 use anstream::{AutoStream, ColorChoice};
@@ -92,6 +93,19 @@ impl FromStr for Output {
         };
         Ok(Self { format, path })
     }
+}
+
+/// Writes a file so that it is always whole: the old one or the new.
+pub(super) fn write_atomically(path: &Path, text: &str) -> Result<()> {
+    let cannot = || format!("cannot write {}", path.display());
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
+    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
+    file.write_all(text.as_bytes()).with_context(cannot)?;
+    // A temporary file is nobody else's; a result is as any other file.
+    #[cfg(unix)]
+    file.as_file().set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644)).with_context(cannot)?;
+    file.persist(path).with_context(cannot)?;
+    Ok(())
 }
 
 /// Writes a result file, exactly at the path given. Colours do not go into files.

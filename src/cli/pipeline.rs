@@ -30,8 +30,10 @@ pub struct Request {
     pub select: input::Select,
     /// Charts and kustomizations are rendered first.
     pub render: bool,
-    /// Audit logs.
+    /// Audit logs and usage profiles.
     pub audit: Vec<String>,
+    /// Which of their events count.
+    pub events: crate::audit::Select,
     /// Namespace of objects that name none.
     pub namespace: Option<String>,
     /// How OLM installs bundles; `None`: as widely as they support.
@@ -41,18 +43,19 @@ pub struct Request {
 }
 
 impl Request {
-    pub(super) fn new(paths: &[String], args: &InputArgs) -> Self {
+    pub(super) fn new(paths: &[String], args: &InputArgs) -> Result<Self> {
         let here = std::env::current_dir().unwrap_or_default();
         let relative = |paths: &[String]| paths.iter().map(|path| below(&here, path)).collect();
-        Self {
+        Ok(Self {
             paths: relative(paths),
             select: input::Select { include: args.include.clone(), exclude: args.exclude.clone() },
             render: args.render,
             audit: relative(&args.audit),
+            events: args.selection.select(&args.audit)?,
             namespace: args.namespace.clone(),
             install_mode: args.install_mode.map(InstallMode::from),
             kube_version: args.kube_version.clone(),
-        }
+        })
     }
 }
 
@@ -94,7 +97,7 @@ impl Loaded {
         };
         let usage = match request.audit.as_slice() {
             [] => None,
-            logs => Some(input::read_logs(logs, progress)?),
+            logs => Some(input::read_selected(logs, &request.events, progress)?),
         };
         let paths: Vec<Vec<String>> = request.paths.iter().map(|path| input::expand(path)).collect::<Result<_, _>>()?;
         let paths = paths.concat();

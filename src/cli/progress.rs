@@ -11,10 +11,15 @@ pub(super) struct Progress {
 }
 
 impl Progress {
-    pub(super) fn new(terminal: &Terminal, wanted: bool) -> Self {
+    /// `total` where it is known how much there is.
+    pub(super) fn new(terminal: &Terminal, wanted: bool, total: Option<u64>) -> Self {
         let bar = (wanted && terminal.shows_progress()).then(|| {
-            let style = ProgressStyle::with_template("{spinner} {bytes} read, {binary_bytes_per_sec}");
-            ProgressBar::new_spinner().with_style(style.unwrap_or_else(|_| ProgressStyle::default_spinner()))
+            let template = match total {
+                Some(_) => "{bar:30} {bytes} of {total_bytes}, {binary_bytes_per_sec}, {eta} left",
+                None => "{spinner} {bytes} read, {binary_bytes_per_sec}",
+            };
+            let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner());
+            total.map_or_else(ProgressBar::new_spinner, ProgressBar::new).with_style(style)
         });
         Self { bar }
     }

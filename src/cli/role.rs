@@ -8,6 +8,7 @@ use super::output::Terminal;
 use super::pipeline::{self, Loaded, Request};
 use super::progress::Progress;
 use crate::analysis::Assessment;
+use crate::input;
 use crate::rewrite::role_yaml;
 
 #[derive(Debug, clap::Args)]
@@ -28,8 +29,8 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     if args.paths.is_empty() && args.input.subject.is_empty() {
         bail!("without manifests, --subject NAMESPACE/NAME must say whose role it is");
     }
-    let progress = Progress::new(terminal, !args.input.no_progress);
-    let loaded = Loaded::read(&Request::new(&args.paths, &args.input), &mut |bytes| progress.add(bytes))?;
+    let progress = Progress::new(terminal, !args.input.no_progress, input::log::log_bytes(&args.input.audit));
+    let loaded = Loaded::read(&Request::new(&args.paths, &args.input)?, &mut |bytes| progress.add(bytes))?;
     progress.finish();
     let mut assessments = loaded.assess(&pipeline::options(&args.input, args.role));
     let incomplete = loaded.completeness(&assessments, args.input.strict, terminal);

@@ -8,6 +8,7 @@ use super::pipeline::{Loaded, Request};
 use super::progress::Progress;
 use super::{Exit, pipeline};
 use crate::finding::Severity;
+use crate::input;
 use crate::report::{self, Report};
 
 #[derive(Debug, clap::Args)]
@@ -42,8 +43,8 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     if let Some([twice, _]) = files.windows(2).find(|pair| matches!(pair, [a, b] if a == b)) {
         anyhow::bail!("two --output go to {twice}");
     }
-    let progress = Progress::new(terminal, !args.input.no_progress);
-    let loaded = Loaded::read(&Request::new(&args.paths, &args.input), &mut |bytes| progress.add(bytes))?;
+    let progress = Progress::new(terminal, !args.input.no_progress, input::log::log_bytes(&args.input.audit));
+    let loaded = Loaded::read(&Request::new(&args.paths, &args.input)?, &mut |bytes| progress.add(bytes))?;
     progress.finish();
     let assessments = loaded.assess(&pipeline::options(&args.input, args.role));
     let findings = crate::rules::run(&assessments);

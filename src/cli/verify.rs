@@ -9,6 +9,7 @@ use super::pipeline::{Loaded, Request};
 use super::progress::Progress;
 use crate::analysis;
 use crate::graph::{Graph, SubjectKey};
+use crate::input;
 use crate::report::verification;
 
 #[derive(Debug, clap::Args)]
@@ -29,8 +30,8 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         bail!("a role is checked against observed calls: --audit LOG is missing");
     }
     let key = SubjectKey::parse(subject);
-    let progress = Progress::new(terminal, !args.input.no_progress);
-    let mut request = Request::new(&args.role, &args.input);
+    let progress = Progress::new(terminal, !args.input.no_progress, input::log::log_bytes(&args.input.audit));
+    let mut request = Request::new(&args.role, &args.input)?;
     request.namespace = request.namespace.or_else(|| key.namespace().map(str::to_owned));
     let loaded = Loaded::read(&request, &mut |bytes| progress.add(bytes))?;
     progress.finish();

@@ -3,6 +3,7 @@
 mod archive;
 mod discover;
 mod error;
+mod follow;
 pub mod log;
 mod render;
 mod select;
@@ -11,6 +12,7 @@ mod tests;
 
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
-pub use log::{read_logs, read_selected};
+pub use follow::follow;
+pub use log::{STDIN, read_logs, read_selected};
 pub use render::render;
 pub use select::{Select, expand};

@@ -38,6 +38,7 @@ pub fn load(paths: &[String], audit: &[String]) -> Loaded {
         audit: audit.to_vec(),
         namespace: None,
         install_mode: None,
+        events: rolecall::audit::Select::default(),
         kube_version: PINNED_MINOR.to_owned(),
     };
     Loaded::read(&request, &mut |_| {}).unwrap()

@@ -4,6 +4,7 @@ mod action;
 pub(crate) mod audit_inputs;
 mod bad_input;
 mod exit_codes;
+mod observe;
 mod readme;
 mod templates;
 

@@ -1,0 +1,66 @@
+//! A log read as it grows: whole lines are counted, the rest waits for its end.
+
+use super::cause::Cause;
+use super::framing::LONGEST;
+use super::reader::{Collector, Current};
+use super::shape::Shape;
+use super::usage::Usage;
+
+/// How far a growing log has been read.
+#[derive(Debug, Clone)]
+pub struct Following {
+    current: Current,
+    /// A line without its end yet.
+    part: Vec<u8>,
+    /// The line is too long and passed over.
+    too_long: bool,
+}
+
+impl Collector {
+    /// Begins to read a log that grows.
+    pub fn follow(&mut self, path: &str) -> Following {
+        Following { current: self.begin(path), part: Vec::new(), too_long: false }
+    }
+
+    /// Reads more of it.
+    pub fn feed(&mut self, following: &mut Following, bytes: &[u8]) {
+        self.bytes += bytes.len() as u64;
+        let mut rest = bytes;
+        while let Some(end) = memchr::memchr(b'\n', rest) {
+            following.part.extend_from_slice(rest.get(..end).unwrap_or_default());
+            rest = rest.get(end + 1..).unwrap_or_default();
+            self.whole_line(following);
+        }
+        following.part.extend_from_slice(rest);
+        if following.part.len() > LONGEST {
+            (following.part, following.too_long) = (Vec::new(), true);
+        }
+    }
+
+    fn whole_line(&mut self, following: &mut Following) {
+        following.current.line += 1;
+        let line = std::mem::take(&mut following.part);
+        if std::mem::take(&mut following.too_long) || line.len() > LONGEST {
+            self.lose(&mut following.current, Cause::LongLine, 1, None);
+        } else {
+            self.record(&mut following.current, &line, Shape::Native, 0);
+        }
+        following.part = line;
+        following.part.clear();
+    }
+
+    /// The log goes on no more.
+    pub fn end_following(&mut self, path: &str, mut following: Following) {
+        if !following.part.is_empty() {
+            self.whole_line(&mut following);
+        }
+        self.end(path, following.current);
+    }
+
+    /// What was seen so far, without the line that has no end yet.
+    #[must_use]
+    pub fn stopped(mut self, path: &str, following: Following) -> Usage {
+        self.end(path, following.current);
+        self.finish()
+    }
+}

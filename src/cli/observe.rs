@@ -1,0 +1,128 @@
+//! `rolecall observe`: audit logs → a usage profile, which can be merged and used wherever a log can.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use anyhow::{Context, Result, bail};
+
+use super::Exit;
+use super::output::{Terminal, write_atomically};
+use super::progress::Progress;
+use super::selection::SelectionArgs;
+use crate::audit::{Profile, Usage};
+use crate::graph::SubjectKey;
+use crate::input;
+use crate::report::json;
+use crate::source::DiagnosticKind;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// Audit logs and usage profiles, `-` for standard input, or folders of logs
+    #[arg(required = true, value_name = "LOG")]
+    logs: Vec<String>,
+    /// File for the profile; standard output without it
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<String>,
+    /// Only calls of this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable
+    #[arg(long, value_name = "SUBJECT")]
+    subject: Vec<String>,
+    /// Only calls of service accounts
+    #[arg(long)]
+    service_accounts: bool,
+    #[command(flatten)]
+    selection: SelectionArgs,
+    /// Most names of objects that are kept of one permission
+    #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
+    most_names: usize,
+    /// Follow a log that grows or is rotated, and write the profile again whenever it did; until Ctrl-C
+    #[arg(short, long, requires = "output")]
+    follow: bool,
+    /// Exit 3 when any part of the logs could not be read
+    #[arg(long)]
+    strict: bool,
+    /// No progress bar
+    #[arg(long)]
+    no_progress: bool,
+}
+
+pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    if args.follow {
+        return follow(args, terminal);
+    }
+    let mut select = args.selection.select(&args.logs)?;
+    select.users = args.subject.iter().map(|subject| SubjectKey::parse(subject).user()).collect();
+    select.service_accounts = args.service_accounts;
+    let progress = Progress::new(terminal, !args.no_progress, input::log::log_bytes(&args.logs));
+    let usage = input::read_selected(&args.logs, &select, &mut |bytes| progress.add(bytes))?;
+    progress.finish();
+    let text = profile(usage.clone(), args.most_names)?;
+    match &args.output {
+        Some(path) => write_atomically(Path::new(path), &text)?,
+        None => terminal.result(&text)?,
+    }
+    Ok(said(&usage, args.strict, terminal))
+}
+
+fn profile(usage: Usage, most_names: usize) -> Result<String> {
+    Ok(json::profile(&Profile::of(&usage.bounded(most_names)))?)
+}
+
+/// Says what was read and what was not.
+fn said(usage: &Usage, strict: bool, terminal: &Terminal) -> Exit {
+    for diagnostic in &usage.diagnostics {
+        let place = &diagnostic.location;
+        terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));
+    }
+    let quality = &usage.quality;
+    let shapes: Vec<String> = quality.shapes.iter().map(|(shape, count)| format!("{count} as {shape}")).collect();
+    let left_out = match quality.left_out {
+        0 => String::new(),
+        events => format!(", {events} of them not asked for"),
+    };
+    terminal.note(&format!(
+        "{} events{left_out} in {} files, {} distinct calls: {}",
+        quality.events,
+        quality.files,
+        usage.calls.len(),
+        shapes.join(", ")
+    ));
+    for (from, user, calls) in attributed(usage) {
+        terminal.note(&format!("{calls} calls of {from} are counted as those of {user}, as asked for"));
+    }
+    if quality.events == 0 {
+        terminal.error("no audit event was found");
+        return Exit::Incomplete;
+    }
+    let lost = usage.diagnostics.iter().any(|diagnostic| diagnostic.kind == DiagnosticKind::Unreadable);
+    if strict && lost { Exit::Incomplete } else { Exit::Clean }
+}
+
+/// Whose calls were counted as another's: both, and how many.
+fn attributed(usage: &Usage) -> Vec<(String, String, u64)> {
+    let mut found = std::collections::BTreeMap::<(String, String), u64>::new();
+    for call in usage.calls.iter().filter(|call| !call.attributed_from.is_empty()) {
+        *found.entry((call.attributed_from.join(", "), call.user.clone())).or_default() += call.count;
+    }
+    found.into_iter().map(|((from, user), calls)| (from, user, calls)).collect()
+}
+
+fn follow(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    let ([log], Some(output)) = (args.logs.as_slice(), &args.output) else { bail!("--follow takes exactly one log") };
+    if args.selection.window.is_some() || log == input::STDIN {
+        bail!("--follow takes one log file, and no --window");
+    }
+    let mut select = args.selection.select(&args.logs)?;
+    select.users = args.subject.iter().map(|subject| SubjectKey::parse(subject).user()).collect();
+    select.service_accounts = args.service_accounts;
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).context("cannot wait for Ctrl-C")?;
+    let mut last = Usage::default();
+    input::follow(Path::new(log), select, &stop, &mut |usage| {
+        let text = profile(usage.clone(), args.most_names)?;
+        last = usage;
+        write_atomically(Path::new(output), &text)
+    })?;
+    Ok(said(&last, args.strict, terminal))
+}

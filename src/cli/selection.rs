@@ -1,0 +1,121 @@
+//! Which events of a log count: the arguments, and what they ask for.
+
+use anyhow::{Result, anyhow, bail};
+use globset::Glob;
+use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
+
+use crate::audit::{Attribution, Select};
+use crate::graph::SubjectKey;
+use crate::input;
+
+/// Which events of the logs count.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub(super) struct SelectionArgs {
+    /// Only events from this time on, as `2026-12-01T00:00:00Z`
+    #[arg(long, value_name = "TIME", conflicts_with = "window")]
+    pub(super) since: Option<String>,
+    /// Only events up to this time
+    #[arg(long, value_name = "TIME")]
+    pub(super) until: Option<String>,
+    /// Only events of the last days or hours before the newest, as `7d` or `36h`; reads the logs twice
+    #[arg(long, value_name = "DURATION")]
+    pub(super) window: Option<String>,
+    /// Count the calls of a user, or of those of its clients whose user agent matches, as those of a service account:
+    /// USER=NAMESPACE/NAME or USER,agent=GLOB=NAMESPACE/NAME. Repeatable
+    #[arg(long, value_name = "WHO=SUBJECT")]
+    pub(super) attribute: Vec<String>,
+}
+
+impl SelectionArgs {
+    /// What is asked of these logs.
+    pub(super) fn select(&self, logs: &[String]) -> Result<Select> {
+        let mut select = Select {
+            since: self.since.as_deref().map(time).transpose()?,
+            until: self.until.as_deref().map(time).transpose()?,
+            attribute: self.attribute.iter().map(|text| attribution(text)).collect::<Result<_>>()?,
+            ..Select::default()
+        };
+        if let Some(window) = &self.window {
+            select.since = Some(beginning(window, logs, &select)?);
+        }
+        Ok(select)
+    }
+}
+
+/// The time so long before the newest event.
+fn beginning(window: &str, logs: &[String], select: &Select) -> Result<String> {
+    let window = duration(window)?;
+    if logs.iter().any(|log| log == input::STDIN) {
+        bail!("--window reads the logs twice, which standard input cannot be: use --since");
+    }
+    let newest = input::read_selected(logs, select, &mut |_| ())?.quality.last;
+    if newest.is_empty() {
+        bail!("--window: no event with a time was found");
+    }
+    let newest: Timestamp =
+        newest.parse().map_err(|error| anyhow!("--window: the newest event has no time: {error}"))?;
+    Ok(text(newest.checked_sub(window)?))
+}
+
+fn duration(text: &str) -> Result<SignedDuration> {
+    let span: Span = text.parse().map_err(|error| anyhow!("`{text}` is no duration such as `7d` or `36h`: {error}"))?;
+    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours())?;
+    if duration.is_negative() || duration.is_zero() {
+        bail!("`{text}` is no time before the newest event");
+    }
+    Ok(duration)
+}
+
+/// A time as logs write it.
+fn time(written: &str) -> Result<String> {
+    let time: Timestamp =
+        written.parse().map_err(|error| anyhow!("`{written}` is no time such as `2026-12-01T00:00:00Z`: {error}"))?;
+    Ok(text(time))
+}
+
+fn text(time: Timestamp) -> String {
+    format!("{time:.6}")
+}
+
+fn attribution(text: &str) -> Result<Attribution> {
+    let usage = || anyhow!("`{text}` is not USER=NAMESPACE/NAME or USER,agent=GLOB=NAMESPACE/NAME");
+    let (who, subject) = text.rsplit_once('=').ok_or_else(usage)?;
+    let (who, agent) = match who.split_once(",agent=") {
+        Some((who, glob)) => (who, Some(Glob::new(glob)?.compile_matcher())),
+        None => (who, None),
+    };
+    let key = SubjectKey::parse(subject);
+    if who.is_empty() || !matches!(key, SubjectKey::ServiceAccount { .. }) {
+        return Err(usage());
+    }
+    Ok(Attribution { who: who.to_owned(), agent, user: key.user() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_and_durations_are_read_and_written_as_logs_do() {
+        assert_eq!(time("2026-12-01T01:00:00+01:00").unwrap(), "2026-12-01T00:00:00.000000Z");
+        assert!(time("yesterday").is_err());
+        assert_eq!(duration("7d").unwrap(), SignedDuration::from_hours(168));
+        assert_eq!(duration("36h 30m").unwrap(), SignedDuration::from_mins(36 * 60 + 30));
+        assert!(duration("-1h").is_err() && duration("week").is_err() && duration("0s").is_err());
+    }
+
+    #[test]
+    fn calls_are_attributed_to_accounts() {
+        let one = attribution("kubernetes-admin=ns/op").unwrap();
+        assert_eq!(
+            (one.who.as_str(), one.user.as_str(), one.agent.is_none()),
+            ("kubernetes-admin", "system:serviceaccount:ns:op", true)
+        );
+        let one = attribution("a=b,agent=manager/*=system:serviceaccount:ns:op").unwrap();
+        assert_eq!((one.who.as_str(), one.user.as_str()), ("a=b", "system:serviceaccount:ns:op"));
+        assert!(one.agent.unwrap().is_match("manager/v1 (linux/amd64)"));
+        for wrong in ["admin", "=ns/op", "admin=op", "admin,agent=[=ns/op"] {
+            assert!(attribution(wrong).is_err(), "{wrong}");
+        }
+    }
+}

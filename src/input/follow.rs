@@ -1,0 +1,98 @@
+//! Follows a log that grows, is cut, or is moved aside for a new one, as API servers rotate theirs.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use super::Error;
+use crate::audit::{Collector, Select, Usage};
+
+const PAUSE: Duration = Duration::from_millis(200);
+
+/// Reads a log, and whatever is added to it until `stop`; `each` gets what was seen so far whenever there was more, and
+/// once at the end. The log has one event a line, and is not compressed.
+pub fn follow<E: From<Error>>(
+    path: &Path,
+    select: Select,
+    stop: &AtomicBool,
+    each: &mut dyn FnMut(Usage) -> Result<(), E>,
+) -> Result<(), E> {
+    let shown = path.to_string_lossy().into_owned();
+    let failed = |source| Error::Open { path: shown.clone(), source };
+    let mut collector = Collector::selecting(select);
+    let mut log = Log::open(path).map_err(failed)?;
+    let mut following = collector.follow(&shown);
+    loop {
+        let stopping = stop.load(Ordering::SeqCst);
+        let mut seen = false;
+        loop {
+            let bytes = log.more().map_err(failed)?;
+            if bytes.is_empty() {
+                break;
+            }
+            seen = true;
+            collector.feed(&mut following, bytes);
+        }
+        if stopping || seen {
+            each(collector.clone().stopped(&shown, following.clone()))?;
+        }
+        if stopping {
+            return Ok(());
+        }
+        // What was still written to the old file has been read.
+        if let Some(new) = log.replaced(path) {
+            collector.end_following(&shown, following);
+            following = collector.follow(&shown);
+            log = new;
+            continue;
+        }
+        thread::sleep(PAUSE);
+    }
+}
+
+struct Log {
+    file: File,
+    read: u64,
+    chunk: Vec<u8>,
+}
+
+impl Log {
+    #[expect(clippy::disallowed_methods, reason = "input opens files")]
+    fn open(path: &Path) -> io::Result<Self> {
+        Ok(Self { file: File::open(path)?, read: 0, chunk: vec![0; 1 << 20] })
+    }
+
+    fn more(&mut self) -> io::Result<&[u8]> {
+        let read = self.file.read(&mut self.chunk)?;
+        self.read += read as u64;
+        Ok(self.chunk.get(..read).unwrap_or_default())
+    }
+
+    /// The new log, when another file stands at the path, or this one was cut.
+    fn replaced(&mut self, path: &Path) -> Option<Self> {
+        let (own, there) = (self.file.metadata().ok()?, fs::metadata(path).ok()?);
+        if !is_same(&own, &there) {
+            return Self::open(path).ok();
+        }
+        if own.len() < self.read {
+            let mut log = Self::open(path).ok()?;
+            log.file.seek(SeekFrom::Start(0)).ok()?;
+            return Some(log);
+        }
+        None
+    }
+}
+
+#[cfg(unix)]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    (a.dev(), a.ino()) == (b.dev(), b.ino())
+}
+
+#[cfg(not(unix))]
+fn is_same(a: &fs::Metadata, b: &fs::Metadata) -> bool {
+    a.created().ok() == b.created().ok()
+}
