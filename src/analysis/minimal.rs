@@ -210,16 +210,17 @@ fn kept(grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
     let unobservable = grants.iter().filter(|grant| grant.verdict == Verdict::Unobservable);
     let mut kept: BTreeMap<(Scope, Entry), Piece> = BTreeMap::new();
     for grant in unobservable {
-        let (Some(group), Some(resource), Some(verb)) =
-            (grant.rule.api_groups.first(), grant.rule.resources.first(), grant.rule.verbs.first())
-        else {
-            continue;
-        };
-        let entry = Entry::Resource {
-            api_group: group.clone(),
-            resource: resource.clone(),
-            verb: verb.clone(),
-            names: grant.rule.resource_names.clone(),
+        let rule = &grant.rule;
+        let Some(verb) = rule.verbs.first().cloned() else { continue };
+        let entry = match (rule.api_groups.first(), rule.resources.first(), rule.non_resource_urls.first()) {
+            (Some(group), Some(resource), _) => Entry::Resource {
+                api_group: group.clone(),
+                resource: resource.clone(),
+                verb,
+                names: rule.resource_names.clone(),
+            },
+            (_, _, Some(url)) => Entry::NonResource { url: url.clone(), verb },
+            _ => continue,
         };
         if !present.contains(&(&grant.scope, &entry)) {
             let piece = Piece {

@@ -10,6 +10,7 @@ mod index;
 mod meant;
 mod minimal;
 mod names;
+mod observable;
 mod points;
 mod subjects;
 mod verdict;
@@ -19,6 +20,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::api::Table;
+use crate::audit::policy::Policy;
 use crate::audit::{Decision, Observed, Usage};
 use crate::graph::{Graph, SubjectKey};
 use crate::manifest::Package;
@@ -49,6 +51,8 @@ pub struct Context<'a> {
     pub minor: &'a str,
     /// What the logs showed.
     pub usage: Option<&'a Usage>,
+    /// What the API server recorded in those logs, where it is known.
+    pub policy: Option<&'a Policy>,
     /// Choices of the user.
     pub options: &'a Options,
     /// How many more grants the run may hold.
@@ -134,7 +138,8 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let (mut grants, entries_left_out) = authority::grants(cx, &held);
     // Without a single event of the subject the log proves nothing about it.
     let seen = activity.as_ref().filter(|activity| !activity.calls.is_empty());
-    let calls = verdict::judge(cx, &mut grants, seen, &defaults);
+    let recorded = cx.policy.zip(seen).map(|(policy, _)| observable::recorded(policy, selection));
+    let calls = verdict::judge(cx, &mut grants, seen, recorded.as_ref(), &defaults);
     let points = points::count(cx.table, &grants, seen, &defaults);
     let minimal =
         seen.map(|activity| minimal::role(cx, selection, &grants, &calls, activity, !held.bindings.is_empty()));
@@ -156,6 +161,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         });
     }
     notes.extend(activity.as_ref().map(|activity| activity.suspected.clone()).unwrap_or_default());
+    notes.extend(recorded.iter().flat_map(|recorded| observable::notes(cx, recorded, &grants, &calls)));
     Assessment {
         package: cx.package.name.clone(),
         subject: selection.id.clone(),

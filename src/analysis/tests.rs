@@ -8,6 +8,13 @@ use std::collections::BTreeSet;
 
 /// A package with a Deployment of `ns/op`, and these objects.
 fn judge(manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> {
+    judge_under("", manifests, events, options)
+}
+
+/// The same with these rules of an audit policy; empty: no policy is known.
+fn judge_under(rules: &str, manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> {
+    let text = format!("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n{rules}");
+    let policy = (!rules.is_empty()).then(|| Policy::read("policy.yaml", &text).unwrap());
     let operator = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: op, namespace: ns}\nspec:\n  template:\n    \
                     spec:\n      serviceAccountName: op\n      containers: [{name: m, args: [--leader-elect=op-lock]}]\n---\n";
     let mut sources = SourceMap::default();
@@ -33,6 +40,7 @@ fn judge(manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> 
         table: &table,
         minor: "1.36",
         usage: usage.as_ref(),
+        policy: policy.as_ref(),
         options: &options,
         budget: &Budget::whole(),
     })
@@ -336,4 +344,52 @@ fn entries_that_multiply_out_to_too_much_are_left_out_and_told() {
     assert_eq!(verdicts(&judged), ["pods get: Unjudged"]);
     assert_eq!(judged.entries_left_out, 1);
     assert!(judged.notes.iter().any(|note| note.contains("are not judged")), "{:?}", judged.notes);
+}
+
+/// Verdicts of the grants that are not used, with why.
+fn unseen(assessment: &Assessment) -> Vec<String> {
+    let unseen = assessment.grants.iter().filter(|grant| grant.verdict != Verdict::Used);
+    unseen.map(|grant| format!("{} {:?} {}", grant.rule.verbs.join(","), grant.verdict, grant.reason)).collect()
+}
+
+#[test]
+fn a_grant_is_unused_only_where_the_policy_records_every_use() {
+    let rules = cluster(
+        "{apiGroups: [''], resources: [pods], verbs: [get, create]}, {apiGroups: [''], resources: [events], verbs: [patch]}, \
+         {nonResourceURLs: [/metrics], verbs: [head]}",
+    );
+    let events = ["200 get /api/v1/namespaces/x/pods/a"];
+    let judged = |policy: &str| judge_under(policy, &rules, &events, Options::default()).remove(0);
+    assert_eq!(unseen(&judged("")), ["create Unused ", "patch Unused ", "head Unused "]);
+    assert_eq!(unseen(&judged("- {level: Metadata}")), ["create Unused ", "patch Unused ", "head Unused "]);
+
+    let noisy = "- level: None\n  resources: [{resources: [events]}]\n- level: None\n  namespaces: [kube-system]\n\
+                 - level: Metadata\n  resources: [{}]\n";
+    let assessment = judged(noisy);
+    assert_eq!(
+        unseen(&assessment),
+        [
+            "create Unobservable its use is recorded only in part: rule 2 of the audit policy (line 6) has level None",
+            "patch Unobservable its use is not recorded: rule 1 of the audit policy (line 4) has level None",
+            "head Unobservable its use is not recorded: no rule of the audit policy matches",
+        ]
+    );
+    assert_eq!(assessment.notes, Vec::<String>::new());
+    // What may have been used is kept, with the reason.
+    let kept: Vec<_> = assessment.minimal.iter().flat_map(|minimal| &minimal.scopes).flat_map(|s| &s.rules).collect();
+    let urls = |rule: &&&MinimalRule| rule.rule.non_resource_urls == ["/metrics"] && rule.basis == Basis::Kept;
+    assert_eq!(kept.iter().filter(|rule| rule.basis == Basis::Kept).count(), 3);
+    assert!(kept.iter().any(|rule| urls(&rule)));
+}
+
+#[test]
+fn a_policy_that_cannot_be_that_of_the_log_is_told() {
+    let rules = cluster("{apiGroups: ['*'], resources: ['*'], verbs: [get]}");
+    let policy = "- {level: None, resources: [{resources: [pods]}]}\n- {level: Metadata}\n";
+    let pods = judge_under(policy, &rules, &["200 get /api/v1/namespaces/x/pods/a"], Options::default()).remove(0);
+    let partly = "what the wildcard in `get *.*` is used for is recorded only in part: rule 1 of the audit policy (line 4) has level None";
+    let not_this = "the log has calls that the audit policy does not record, such as get pods: it was not, or not always, the policy of this log";
+    assert_eq!(pods.notes, [not_this, partly]);
+    let nodes = judge_under(policy, &rules, &["200 get /api/v1/nodes/a"], Options::default()).remove(0);
+    assert_eq!(nodes.notes, [partly]);
 }

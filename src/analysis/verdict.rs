@@ -4,18 +4,21 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::index::GrantIndex;
-use super::meant;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
+use super::{meant, observable};
 use crate::api::{EntryLiveness, Liveness, Served, Table, is_check_only, is_checked};
 use crate::audit::Decision;
+use crate::audit::policy::OwnRules;
 use crate::needs::NeedKind;
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 
-/// Sets the verdicts of `grants` and returns the judged calls. Without `seen` no grant is called used or unused.
+/// Sets the verdicts of `grants` and returns the judged calls. Without `seen` no grant is called used or unused; with
+/// `recorded`, the rules of the audit policy, none is called unused whose use would not have been recorded.
 pub(super) fn judge(
     cx: &Context<'_>,
     grants: &mut [Grant],
     seen: Option<&Activity<'_>>,
+    recorded: Option<&OwnRules<'_>>,
     defaults: &[Rule],
 ) -> Vec<JudgedCall> {
     let judged = seen.map(|seen| judge_calls(grants, seen, defaults));
@@ -23,7 +26,14 @@ pub(super) fn judge(
     let mut entries = entries(cx.table, grants);
     let verdicts: Vec<_> = grants
         .iter()
-        .map(|grant| verdict(cx.table, grant, entries.get_mut(&entry_key(grant)), uses.as_ref()))
+        .map(|grant| {
+            let entry = entries.get_mut(&entry_key(grant));
+            let (verdict, reason) = verdict(cx.table, grant, entry, uses.as_ref());
+            match recorded.filter(|_| verdict == Verdict::Unused) {
+                Some(recorded) => observable::verdict(cx.table, recorded, grant),
+                None => (verdict, reason),
+            }
+        })
         .collect();
     for (grant, (verdict, reason)) in grants.iter_mut().zip(verdicts) {
         if let Some(uses) = &uses {
@@ -198,7 +208,7 @@ fn is_served(table: &Table, rule: &Rule) -> bool {
 }
 
 /// The entry of `resource[/subresource]` as a rule writes it.
-fn served<'t>(table: &'t Table, group: &str, resource: &str) -> Option<&'t Served> {
+pub(super) fn served<'t>(table: &'t Table, group: &str, resource: &str) -> Option<&'t Served> {
     let (main, sub) = resource.split_once('/').unwrap_or((resource, ""));
     table.get(group, main, sub)
 }

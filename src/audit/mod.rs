@@ -13,6 +13,7 @@ mod level;
 mod merge;
 mod parallel;
 mod profile;
+pub mod policy;
 mod reader;
 mod records;
 mod request_info;

@@ -17,6 +17,10 @@ pub(super) struct InputArgs {
     pub(super) audit: Vec<String>,
     #[command(flatten)]
     pub(super) selection: SelectionArgs,
+    /// The audit policy that the API server wrote these logs under: a grant is then called unused only where every use
+    /// would have been recorded
+    #[arg(long, value_name = "FILE", requires = "audit")]
+    pub(super) audit_policy: Option<String>,
     /// Only this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable
     #[arg(long, value_name = "SUBJECT")]
     pub(super) subject: Vec<String>,

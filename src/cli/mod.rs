@@ -1,6 +1,7 @@
 //! Commands, one file each. The only place that knows exit codes, the environment and the terminal.
 
 mod args;
+mod audit_policy;
 mod explain;
 mod observe;
 mod output;
@@ -72,6 +73,8 @@ enum Command {
     Verify(verify::Args),
     /// Put audit logs together to a usage profile, which can be used wherever a log can
     Observe(observe::Args),
+    /// Write the audit policy that shows the most of what an operator needs for the least volume
+    AuditPolicy(audit_policy::Args),
     /// Explain rules
     Explain(explain::Args),
     /// List the rules
@@ -102,6 +105,7 @@ fn run(command: Command, terminal: &output::Terminal) -> Result<Exit, Error> {
         Command::Role(args) => role::run(&args, terminal),
         Command::Verify(args) => verify::run(&args, terminal),
         Command::Observe(args) => observe::run(&args, terminal),
+        Command::AuditPolicy(args) => audit_policy::run(&args, terminal),
         Command::Explain(args) => explain::run(&args, terminal),
         Command::Rules(args) => rules::run(&args, terminal),
         Command::Schema(args) => schema::run(&args, terminal),

@@ -14,6 +14,7 @@ use super::templates::Templates;
 use crate::analysis::{self, Assessment, Budget, Context, MOST_GRANTS, Options};
 use crate::api::{MINORS, Table};
 use crate::audit::Usage;
+use crate::audit::policy::Policy;
 use crate::finding::{Finding, Severity};
 use crate::graph::{Graph, SubjectKey};
 use crate::input;
@@ -34,6 +35,8 @@ pub struct Request {
     pub audit: Vec<String>,
     /// Which of their events count.
     pub events: crate::audit::Select,
+    /// The audit policy of the logs.
+    pub audit_policy: Option<String>,
     /// Namespace of objects that name none.
     pub namespace: Option<String>,
     /// How OLM installs bundles; `None`: as widely as they support.
@@ -52,6 +55,7 @@ impl Request {
             render: args.render,
             audit: relative(&args.audit),
             events: args.selection.select(&args.audit)?,
+            audit_policy: args.audit_policy.as_ref().map(|path| below(&here, path)),
             namespace: args.namespace.clone(),
             install_mode: args.install_mode.map(InstallMode::from),
             kube_version: args.kube_version.clone(),
@@ -84,6 +88,8 @@ pub struct Loaded {
     pub manifests_wanted: bool,
     /// What the logs showed.
     pub usage: Option<Usage>,
+    /// What the API server recorded in them, where it is known.
+    pub policy: Option<Policy>,
     /// How the input was accounted for.
     pub inputs: Inputs,
     pub(super) templates: Templates,
@@ -95,6 +101,8 @@ impl Loaded {
         let Some(mut table) = Table::for_minor(&request.kube_version) else {
             bail!("no API table for Kubernetes {}; this build knows {}", request.kube_version, MINORS.join(", "));
         };
+        // Before the logs: a policy that is refused should not cost the reading of them.
+        let policy = request.audit_policy.as_deref().map(input::audit_policy).transpose()?;
         let usage = match request.audit.as_slice() {
             [] => None,
             logs => Some(input::read_selected(logs, &request.events, progress)?),
@@ -174,6 +182,7 @@ impl Loaded {
             kube_version: request.kube_version.clone(),
             manifests_wanted: !request.paths.is_empty(),
             usage,
+            policy,
             inputs,
             templates,
         })
@@ -210,6 +219,7 @@ impl Loaded {
             table: &self.table,
             minor: &self.kube_version,
             usage: self.usage.as_ref(),
+            policy: self.policy.as_ref(),
             options,
             budget,
         })
@@ -245,6 +255,9 @@ impl Loaded {
     /// Whether anything was read and judged, and all of it; says on standard error what was not.
     pub(super) fn completeness(&self, assessments: &[Assessment], strict: bool, terminal: &Terminal) -> Exit {
         self.templates.say(terminal);
+        if let Some(policy) = &self.policy {
+            policy.warnings.iter().for_each(|warning| terminal.note(&format!("{}: {warning}", policy.path)));
+        }
         let unreadable = |d: &&Diagnostic| d.kind == DiagnosticKind::Unreadable;
         let lost: Vec<_> = self.inputs.diagnostics.iter().filter(unreadable).collect();
         const SHOWN: usize = 10;

@@ -2,6 +2,8 @@
 
 use std::io;
 
+use crate::audit::policy::PolicyError;
+
 /// Why input that the user named could not be reached.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -41,6 +43,9 @@ pub enum Error {
         #[source]
         source: Box<dyn std::error::Error + Send + Sync>,
     },
+    /// A file is no audit policy.
+    #[error(transparent)]
+    AuditPolicy(#[from] PolicyError),
     /// A path with wildcards matches nothing.
     #[error("nothing matches {glob}")]
     NoMatch {

@@ -1,6 +1,7 @@
 //! Files, directories and standard input → texts and log readers: the only place that reads disk.
 
 mod archive;
+mod audit_policy;
 mod discover;
 mod error;
 mod follow;
@@ -10,6 +11,7 @@ mod select;
 #[cfg(test)]
 mod tests;
 
+pub use audit_policy::audit_policy;
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
 pub use follow::follow;

@@ -36,6 +36,7 @@ pub fn load(paths: &[String], audit: &[String]) -> Loaded {
         select: Default::default(),
         render: false,
         audit: audit.to_vec(),
+        audit_policy: None,
         namespace: None,
         install_mode: None,
         events: rolecall::audit::Select::default(),

@@ -8,23 +8,32 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// auditLevels says at which level an audit policy (YAML, as a JSON string) records each request of a user.
-func auditLevels(q question) (any, error) {
+// recorded is what an audit policy makes of one request.
+type recorded struct {
+	Level             auditinternal.Level   `json:"level"`
+	OmitStages        []auditinternal.Stage `json:"omitStages"`
+	OmitManagedFields bool                  `json:"omitManagedFields"`
+}
+
+// auditRecords says what an audit policy (YAML, as a JSON string) makes of each request of a user, or why the API
+// server refuses the policy.
+func auditRecords(q question) (any, error) {
 	var text string
 	if err := json.Unmarshal(q.Owner, &text); err != nil {
 		return nil, err
 	}
 	parsed, err := auditpolicy.LoadPolicyFromBytes([]byte(text))
 	if err != nil {
-		return nil, err
+		return map[string]string{"refused": err.Error()}, nil
 	}
 	evaluator := auditpolicy.NewPolicyRuleEvaluator(parsed)
-	levels := make([]auditinternal.Level, 0, len(q.Requests))
+	records := make([]recorded, 0, len(q.Requests))
 	for _, r := range q.Requests {
-		levels = append(levels, evaluator.EvaluatePolicyRule(&authorizer.AttributesRecord{
+		config := evaluator.EvaluatePolicyRule(&authorizer.AttributesRecord{
 			User: q.User.info(), Verb: r.Verb, APIGroup: r.APIGroup, Resource: r.Resource, Subresource: r.Subresource,
 			Namespace: r.Namespace, Name: r.Name, Path: r.NonResourceURL, ResourceRequest: r.NonResourceURL == "",
-		}).Level)
+		})
+		records = append(records, recorded{config.Level, config.OmitStages, config.OmitManagedFields})
 	}
-	return levels, nil
+	return records, nil
 }

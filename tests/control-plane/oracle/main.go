@@ -39,8 +39,8 @@ func answer(q question) (any, error) {
 		return selects(q)
 	case "rules":
 		return rulesFor(q)
-	case "audit-levels":
-		return auditLevels(q)
+	case "audit-records":
+		return auditRecords(q)
 	case "builtin":
 		return builtin(), nil
 	}

@@ -118,7 +118,7 @@ fn the_policy_of_the_lab_records_every_request_at_metadata() {
     let mut dice = Dice(7);
     let requests: Vec<Request> = (0..500).map(|_| dice.request()).collect();
     let asked = json!({
-        "ask": "audit-levels", "owner": crate::lab::AUDIT_POLICY, "user": {"name": "alice"}, "requests": requests,
+        "ask": "audit-records", "owner": crate::lab::AUDIT_POLICY, "user": {"name": "alice"}, "requests": requests,
     });
-    assert!(oracle.ask(&asked).as_array().unwrap().iter().all(|level| level == "Metadata"));
+    assert!(oracle.ask(&asked).as_array().unwrap().iter().all(|record| record["level"] == "Metadata"));
 }
