@@ -64,8 +64,13 @@ fn what_the_api_server_refuses_is_refused() {
         let error = read(rules).expect_err(rules).to_string();
         assert!(error.contains(why), "{rules}: {error}");
     }
-    for text in ["", "# nothing", "kind: Policy\nrules: [{level: None}]", "apiVersion: audit.k8s.io/v2\nkind: Policy\n"]
-    {
+    for text in [
+        "",
+        "# nothing",
+        "kind: Policy\nrules: [{level: None}]",
+        "apiVersion: audit.k8s.io/v1\nkind: Event\nrules: [{level: None}]",
+        "apiVersion: audit.k8s.io/v2\nkind: Policy\n",
+    ] {
         assert!(Policy::read("p.yaml", text).is_err(), "{text}");
     }
     assert!(read("- {level: None}").is_ok() && read("- {level: None, nonResourceURLs: ['*', '/a*', /b]}").is_ok());

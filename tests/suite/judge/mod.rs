@@ -4,6 +4,7 @@
 
 mod algebra;
 mod attributes;
+mod audit_policy;
 pub(crate) mod authorize;
 mod builtin;
 pub(crate) mod generate;
