@@ -1,6 +1,8 @@
 //! The audit policy that shows the most of what operators need for the least volume, and what makes a kind cluster or
 //! an envtest API server use it. Each choice is a comment in what is written.
 
+use std::fmt::Write as _;
+
 use super::yaml_text::{comment, scalar};
 use crate::analysis::Platform;
 use crate::graph::SubjectKey;
@@ -8,6 +10,7 @@ use crate::rbac::Rule;
 
 /// Where the log is inside of a kind node.
 const LOG: &str = "/var/log/kubernetes/audit.log";
+const LOG_FOLDER: &str = "/var/log/kubernetes";
 const MOUNTED: &str = "/etc/kubernetes/audit/policy.yaml";
 
 /// Resources whose bodies hold secrets; all of them are core.
@@ -134,8 +137,10 @@ fn with<'a>(who: &'a [String], lines: &[&'a str]) -> Vec<&'a str> {
 
 fn rule(why: &str, level: &str, lines: &[&str]) -> String {
     let mut text = if why.is_empty() { String::new() } else { comment("  ", why) };
-    text += &format!("  - level: {level}\n");
-    lines.iter().for_each(|line| text += &format!("    {line}\n"));
+    let _ = writeln!(text, "  - level: {level}");
+    for line in lines {
+        let _ = writeln!(text, "    {line}");
+    }
     text
 }
 
@@ -151,47 +156,67 @@ fn default_paths(defaults: &[Rule]) -> Vec<String> {
 /// A kind cluster whose API server uses the policy in `file`.
 pub fn kind(file: &str) -> String {
     let file = if file.starts_with('/') { file.to_owned() } else { format!("./{file}") };
-    let mut text = comment(
-        "",
-        &format!(
-            "kind create cluster --config THIS; run it in the folder that {file} is relative to.\nThe log: docker exec kind-control-plane cat {LOG}"
-        ),
+    let head = format!(
+        "kind create cluster --config THIS; run it in the folder that {file} is relative to.\n\
+         The log: docker exec kind-control-plane cat {LOG}"
     );
-    text += "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n  - role: control-plane\n";
-    text += &comment("    ", "Into the node, and from there into the API server's pod.");
-    text += &format!(
-        "    extraMounts:\n      - hostPath: {}\n        containerPath: {MOUNTED}\n        readOnly: true\n",
-        scalar(&file)
-    );
-    text += &comment(
-        "    ",
-        "kubeadm takes arguments as a map up to v1beta3 and as a list since v1beta4, which kind uses from Kubernetes\n\
-         1.36 on; the patch of the other version is not applied.",
-    );
-    text += "    kubeadmConfigPatches:\n";
     let arguments = [("audit-policy-file", MOUNTED), ("audit-log-path", LOG), ("audit-log-maxsize", "0")];
     let map = arguments.map(|(name, value)| format!("            {name}: \"{value}\"\n")).concat();
     let list = arguments.map(|(name, value)| format!("            - {{name: {name}, value: \"{value}\"}}\n")).concat();
-    for (version, arguments) in [("v1beta3", map), ("v1beta4", list)] {
-        text += &format!(
-            "      - |\n        apiVersion: kubeadm.k8s.io/{version}\n        kind: ClusterConfiguration\n        apiServer:\n          extraArgs:\n{arguments}          extraVolumes:\n            - {{name: audit-policy, hostPath: {MOUNTED}, mountPath: {MOUNTED}, readOnly: true, pathType: File}}\n            - {{name: audit-log, hostPath: /var/log/kubernetes, mountPath: /var/log/kubernetes, pathType: DirectoryOrCreate}}\n"
-        );
-    }
-    text
+    [
+        comment("", &head),
+        "kind: Cluster\napiVersion: kind.x-k8s.io/v1alpha4\nnodes:\n  - role: control-plane\n".to_owned(),
+        comment("    ", "Into the node, and from there into the API server's pod."),
+        format!("    extraMounts:\n      - hostPath: {}\n        containerPath: {MOUNTED}\n", scalar(&file)),
+        "        readOnly: true\n".to_owned(),
+        comment(
+            "    ",
+            "kubeadm takes arguments as a map up to v1beta3 and as a list since v1beta4, which kind uses from Kubernetes\n\
+             1.36 on; the patch of the other version is not applied.",
+        ),
+        "    kubeadmConfigPatches:\n".to_owned(),
+        kubeadm("v1beta3", &map),
+        kubeadm("v1beta4", &list),
+    ]
+    .concat()
+}
+
+/// A patch of the cluster's kubeadm configuration of this version.
+fn kubeadm(version: &str, arguments: &str) -> String {
+    format!(
+        "      - |
+        apiVersion: kubeadm.k8s.io/{version}
+        kind: ClusterConfiguration
+        apiServer:
+          extraArgs:
+{arguments}          extraVolumes:
+            - name: audit-policy
+              hostPath: {MOUNTED}
+              mountPath: {MOUNTED}
+              readOnly: true
+              pathType: File
+            - name: audit-log
+              hostPath: {LOG_FOLDER}
+              mountPath: {LOG_FOLDER}
+              pathType: DirectoryOrCreate
+"
+    )
 }
 
 /// The flags of an envtest (or any other) API server that uses the policy in `file`.
 pub fn envtest(file: &str) -> String {
-    let mut text = comment(
-        "",
-        "In Go: testEnv.ControlPlane.GetAPIServer().Configure().Set(\"audit-policy-file\", …) for each of these.\n\
-             The configuration that envtest hands out is of system:masters, for whom no role decides anything: run the\n\
-             operator as its own account (a token of it, or a user of testEnv.AddUser with its user name and groups).\n\
-             envtest starts the API server in a folder of its own: give the whole paths.",
-    );
-    text += &format!("--audit-policy-file={}\n--audit-log-path=audit.log\n", crate::report::text::safe(file));
-    text += &comment("", "One file, however long.");
-    text + "--audit-log-maxsize=0\n"
+    let head = "In Go: testEnv.ControlPlane.GetAPIServer().Configure().Set(\"audit-policy-file\", …) for each of these.\n\
+                The configuration that envtest hands out is of system:masters, for whom no role decides anything: run\n\
+                the operator as its own account (a token of it, or a user of testEnv.AddUser with its user name and\n\
+                groups). envtest starts the API server in a folder of its own: give the whole paths.";
+    let file = crate::report::text::safe(file);
+    [
+        comment("", head),
+        format!("--audit-policy-file={file}\n--audit-log-path=audit.log\n"),
+        comment("", "One file, however long."),
+        "--audit-log-maxsize=0\n".to_owned(),
+    ]
+    .concat()
 }
 
 #[cfg(test)]

@@ -31,12 +31,17 @@ pub fn text(path: &Path) -> String {
 }
 
 pub fn load(paths: &[String], audit: &[String]) -> Loaded {
+    load_under(None, paths, audit)
+}
+
+/// The same, of logs that were written under this audit policy.
+pub fn load_under(audit_policy: Option<String>, paths: &[String], audit: &[String]) -> Loaded {
     let request = Request {
         paths: paths.to_vec(),
         select: Default::default(),
         render: false,
         audit: audit.to_vec(),
-        audit_policy: None,
+        audit_policy,
         namespace: None,
         install_mode: None,
         events: rolecall::audit::Select::default(),

@@ -197,7 +197,8 @@ impl RawRule {
                 problems.push(format!("{place}.nonResourceURLs: `{url}` has a `*` that is not its end"));
             }
         }
-        if !self.non_resource_urls.is_empty() && !(self.resources.is_empty() && self.namespaces.is_empty()) {
+        let on_resources = !self.resources.is_empty() || !self.namespaces.is_empty();
+        if !self.non_resource_urls.is_empty() && on_resources {
             problems.push(format!("{place} has nonResourceURLs beside resources or namespaces"));
         }
         for resources in &self.resources {

@@ -2,6 +2,7 @@
 
 mod action;
 pub(crate) mod audit_inputs;
+mod audit_policy;
 mod bad_input;
 mod exit_codes;
 mod observe;

@@ -63,11 +63,11 @@ pub(crate) fn is_built() -> bool {
 }
 
 impl Cluster {
-    /// A running control plane and a client of its administrator.
-    pub(crate) async fn start() -> (Self, Client) {
+    /// A running control plane that records what the audit policy says, and a client of its administrator.
+    pub(crate) async fn start(policy: &str) -> (Self, Client) {
         // A free port can be taken by somebody else before the program listens on it.
         for _ in 0..ATTEMPTS {
-            match Self::start_on(free_ports()).await {
+            match Self::start_on(free_ports(), policy).await {
                 Ok(running) => return running,
                 Err(why) if why.contains("address already in use") => println!("once more on other ports: {why}"),
                 Err(why) => panic!("{why}"),
@@ -77,7 +77,7 @@ impl Cluster {
     }
 
     /// As `start`, on these ports; the error says which program ended and how its log does.
-    pub(crate) async fn start_on([clients, peers, port]: [u16; 3]) -> Result<(Self, Client), String> {
+    pub(crate) async fn start_on([clients, peers, port]: [u16; 3], policy: &str) -> Result<(Self, Client), String> {
         let folder = tempfile::tempdir().unwrap();
         let program = |name: &str, flags: &[(&str, String)]| {
             let args: Vec<String> = flags.iter().map(|(flag, value)| format!("{flag}={value}")).collect();
@@ -98,7 +98,7 @@ impl Cluster {
             ],
         );
         fs::write(at("tokens.csv"), format!("{TOKEN},admin,1,\"system:masters\"\n")).unwrap();
-        fs::write(at("policy.yaml"), AUDIT_POLICY).unwrap();
+        fs::write(at("policy.yaml"), policy).unwrap();
         let accounts = rcgen::KeyPair::generate().unwrap();
         fs::write(at("accounts.key"), accounts.serialize_pem()).unwrap();
         fs::write(at("accounts.pub"), accounts.public_key_pem()).unwrap();

@@ -23,8 +23,8 @@ use crate::common::{assess, load, text};
 /// Twentieths of a second that anything may take; a busy machine is slow.
 pub(super) const PATIENCE: usize = 1_200;
 
-const DEMO: &str = "fixtures/demo";
-const SUBJECT: &str = "notebook-system/notebook-operator";
+pub(super) const DEMO: &str = "fixtures/demo";
+pub(super) const SUBJECT: &str = "notebook-system/notebook-operator";
 const USER: &str = "system:serviceaccount:notebook-system:notebook-operator";
 
 pub(super) fn api(client: &Client, object: &Value) -> Api<DynamicObject> {
