@@ -28,8 +28,11 @@ pub(super) enum Cause {
     Policy,
     Review,
     Auditd,
+    Ovn,
     Klog,
     JsonLog,
+    TextLog,
+    Control,
     OtherKind,
     OtherJson,
     Binary,
@@ -57,8 +60,11 @@ impl Cause {
             Self::Policy => "audit policy",
             Self::Review => "admission review",
             Self::Auditd => "Linux auditd record",
+            Self::Ovn => "OVN network audit record",
             Self::Klog => "klog line",
             Self::JsonLog => "JSON log of another program",
+            Self::TextLog => "text log of another program",
+            Self::Control => "CloudWatch control message",
             Self::OtherKind => "object of another kind",
             Self::OtherJson => "JSON of unknown shape",
             Self::Binary => "binary data",
@@ -85,8 +91,10 @@ impl Cause {
             Self::Policy => "it says what to log, it is no log",
             Self::Review => "it carries no authorization decision",
             Self::Auditd => "it is the audit log of the Linux kernel",
+            Self::Ovn => "it tells of network connections",
             Self::Klog => "it is the API server's own log, not its audit log",
-            Self::JsonLog => "it is no audit log",
+            Self::JsonLog | Self::TextLog => "it is no audit log",
+            Self::Control => "it says that the subscription works, nothing else",
             Self::Binary => "decompress it first; gzip and zstd are read as they are",
         }
     }
@@ -127,6 +135,12 @@ impl Cause {
             Self::Klog
         } else if text.contains(" AUDIT: id=\"") {
             Self::LegacyText
+        } else if text.starts_with("CWL CONTROL MESSAGE") {
+            Self::Control
+        } else if text.contains("|acl_log(") {
+            Self::Ovn
+        } else if word.starts_with("time=") && text.contains(" level=") {
+            Self::TextLog
         } else {
             Self::NotJson
         }
@@ -169,6 +183,9 @@ struct Shape<'a> {
     response_code: Option<IgnoredAny>,
     #[serde(rename = "requestURI")]
     request_uri: Option<IgnoredAny>,
+    // What OpenShift's collector says where a record is from.
+    #[serde(borrow, rename = "log_source")]
+    log_source: Text<'a>,
     // other logs
     message: Option<IgnoredAny>,
     msg: Option<IgnoredAny>,
@@ -184,6 +201,11 @@ impl Shape<'_> {
             "AdmissionReview" => return Cause::Review,
             "" => {}
             _ => return Cause::OtherKind,
+        }
+        match &*self.log_source {
+            "auditd" => return Cause::Auditd,
+            "ovn" => return Cause::Ovn,
+            _ => {}
         }
         let any = |keys: &[&Option<IgnoredAny>]| keys.iter().any(|key| key.is_some());
         if self.involved_object.is_some() {

@@ -50,19 +50,17 @@ impl Collector {
         depth: usize,
     ) {
         match shape::open(text, error) {
-            Opened::Inner(_, records) if depth == DEEPEST => {
+            Opened::Inner(_, records) if depth >= DEEPEST => {
                 records.iter().for_each(|_| self.lose(current, Cause::Nested, 1, None));
             }
             Opened::Inner(inner, records) => {
                 for record in records {
-                    if current.part.is_empty() {
-                        self.record(current, &record, shape.around(inner), depth + 1);
-                    } else {
-                        let mut whole = std::mem::take(&mut current.part).into_bytes();
-                        whole.extend_from_slice(&record);
-                        self.record(current, &whole, shape.around(inner), depth + 1);
-                    }
+                    self.end_of_part(current, &record, shape.around(inner), depth + 1);
                 }
+            }
+            // Text that begins no event is no part of one.
+            Opened::Part(part) if current.part.is_empty() && !part.starts_with('{') => {
+                self.record(current, part.as_bytes(), shape.around(Shape::Collector), depth + 1);
             }
             Opened::Part(part) => self.part(current, &part),
             Opened::Event(inner, event) => self.count_event(current, &event, text.len(), shape.around(inner)),
@@ -82,6 +80,17 @@ impl Collector {
         }
     }
 
+    /// Reads a record, with what came of it before in front. What an API server writes to its other stream meanwhile
+    /// stands between the parts of an event.
+    fn end_of_part(&mut self, current: &mut Current, record: &[u8], shape: Shape, depth: usize) {
+        if current.part.is_empty() || Cause::of_text(record) == Cause::Klog {
+            return self.record(current, record, shape, depth);
+        }
+        let mut whole = std::mem::take(&mut current.part).into_bytes();
+        whole.extend_from_slice(record);
+        self.record(current, &whole, shape, depth);
+    }
+
     /// Counts a part whose rest never came.
     pub(super) fn lose_part(&mut self, current: &mut Current) {
         let part = std::mem::take(&mut current.part);
@@ -95,14 +104,10 @@ impl Collector {
     fn behind_a_prefix(&mut self, current: &mut Current, text: &[u8], shape: Shape, depth: usize) {
         const LONGEST_PREFIX: usize = 512;
         if let Some((whole, content)) = runtime_line(text) {
-            return match (whole, current.part.is_empty()) {
-                (false, _) => self.part(current, &String::from_utf8_lossy(content)),
-                (true, true) => self.record(current, content, shape.around(Shape::Prefixed), depth + 1),
-                (true, false) => {
-                    let mut all = std::mem::take(&mut current.part).into_bytes();
-                    all.extend_from_slice(content);
-                    self.record(current, &all, shape.around(Shape::Prefixed), depth + 1);
-                }
+            return match whole {
+                _ if depth >= DEEPEST => self.lose(current, Cause::Nested, 1, None),
+                false => self.part(current, &String::from_utf8_lossy(content)),
+                true => self.end_of_part(current, content, shape.around(Shape::Prefixed), depth + 1),
             };
         }
         let start = memchr::memchr(b'{', text.get(..text.len().min(LONGEST_PREFIX)).unwrap_or(text));

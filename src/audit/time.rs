@@ -12,6 +12,7 @@ pub(super) struct Time {
 impl Time {
     /// The time of that text.
     pub(super) fn of(text: &str) -> Self {
+        let text = text.trim_end_matches(" UTC");
         let mut time = Self::default();
         if let (Some(room), Ok(length)) = (time.text.get_mut(..text.len()), u8::try_from(text.len())) {
             room.copy_from_slice(text.as_bytes());
@@ -21,7 +22,7 @@ impl Time {
         time
     }
 
-    /// Panther writes a space for the `T` and leaves the zone out, which is UTC.
+    /// Panther and BigQuery write a space for the `T`; a zone left out is UTC.
     fn as_rfc3339(&mut self) {
         if let Some(space @ b' ') = self.text.get_mut(10) {
             *space = b'T';

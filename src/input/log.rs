@@ -106,11 +106,17 @@ fn list(directory: &Path, logs: &mut Vec<Log>) -> Result<(), Error> {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
             list(&path, logs)?;
-        } else {
+        } else if !is_beside_logs(&path) {
             logs.push(Log { path, named: false });
         }
     }
     Ok(())
+}
+
+/// What lies beside the logs in OpenShift's folders of them: locks, marks of a shutdown, lists of the logs gathered.
+fn is_beside_logs(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    [".lock", ".terminating", ".audit_logs_listing"].iter().any(|end| name.ends_with(end))
 }
 
 fn shown(path: &Path) -> String {

@@ -13,9 +13,12 @@ const LONGEST: usize = 16 << 20;
 pub(super) struct Documents {
     lines: Lines,
     text: String,
+    /// What stands behind the `---` that ended the last document, and its line.
+    behind: Option<(u64, String)>,
     json: Vec<u8>,
     too_long: bool,
     ended: bool,
+    /// The first line of the document that says something.
     pub(super) start: u64,
     pub(super) bytes: u64,
 }
@@ -26,6 +29,7 @@ impl Documents {
         Self {
             lines: Lines::new(longest),
             text: String::new(),
+            behind: None,
             json: Vec::new(),
             too_long: false,
             ended: false,
@@ -36,21 +40,19 @@ impl Documents {
 
     /// The next document of `input`, as JSON.
     pub(super) fn next(&mut self, input: &mut dyn BufRead) -> Step<'_> {
-        loop {
-            if self.ended {
-                return Step::End;
-            }
-            let first = self.lines.line + 1;
-            if let Err(error) = self.gather(input) {
+        while !self.ended {
+            self.start = 0;
+            let gathered = self.gather(input);
+            self.bytes = self.lines.bytes;
+            if let Err(error) = gathered {
                 self.ended = true;
                 return Step::Broken(error);
             }
-            self.start = first;
             let text = std::mem::take(&mut self.text);
             if std::mem::take(&mut self.too_long) {
                 return Step::Lost(Lost::TooLong);
             }
-            if text.lines().all(|line| line.trim_ascii_start().is_empty() || line.trim_ascii_start().starts_with('#')) {
+            if self.start == 0 {
                 continue;
             }
             return match json(&text) {
@@ -61,42 +63,54 @@ impl Documents {
                 Err(why) => Step::Lost(Lost::Yaml(why)),
             };
         }
+        Step::End
     }
 
     /// Takes the lines up to the next `---`.
     fn gather(&mut self, input: &mut dyn BufRead) -> std::io::Result<()> {
+        if let Some((line, content)) = self.behind.take() {
+            self.add(line, &content);
+        }
         loop {
             match self.lines.next(input) {
-                Step::Record(_, line) => {
-                    let line = String::from_utf8_lossy(line);
-                    let marker =
-                        line.strip_prefix("---").filter(|rest| rest.is_empty() || rest.starts_with([' ', '\r']));
-                    let content = marker.unwrap_or(&line);
-                    if self.text.len() + content.len() > LONGEST {
-                        self.too_long = true;
-                        self.text = String::new();
-                    }
-                    let begins = marker.is_some() && !self.text.is_empty();
-                    if begins {
-                        self.bytes = self.lines.bytes;
+                Step::Record(number, line) => {
+                    let line = String::from_utf8_lossy(line).into_owned();
+                    let ends = |rest: &&str| rest.is_empty() || rest.starts_with([' ', '\r']);
+                    if let Some(content) = line.strip_prefix("---").filter(ends) {
+                        self.behind = Some((number, content.to_owned()));
                         return Ok(());
                     }
-                    if !self.too_long {
-                        self.text.push_str(content);
-                        self.text.push('\n');
-                    }
-                    if marker.is_some() && self.too_long {
-                        return Ok(());
-                    }
+                    self.add(number, &line);
                 }
-                Step::Lost(_) => self.too_long = true,
+                Step::Lost(_) => self.give_up(self.lines.line),
                 Step::Broken(error) => return Err(error),
                 Step::End => {
                     self.ended = true;
-                    self.bytes = self.lines.bytes;
                     return Ok(());
                 }
             }
+        }
+    }
+
+    fn add(&mut self, number: u64, line: &str) {
+        let says = line.trim_ascii_start();
+        if self.start == 0 && !says.is_empty() && !says.starts_with('#') {
+            self.start = number;
+        }
+        if self.text.len() + line.len() > LONGEST {
+            self.give_up(number);
+        }
+        if !self.too_long {
+            self.text.push_str(line);
+            self.text.push('\n');
+        }
+    }
+
+    fn give_up(&mut self, number: u64) {
+        self.too_long = true;
+        self.text = String::new();
+        if self.start == 0 {
+            self.start = number;
         }
     }
 }
@@ -121,3 +135,6 @@ pub(super) fn is_yaml(head: &[u8]) -> bool {
         line == "---" || line.starts_with("--- ") || key.is_some_and(is_key)
     })
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use super::{Lost, Step, filled};
 
 /// Columns by which an export of audit events is known.
-const COLUMNS: [&str; 6] = ["@message", "log_s", "AuditId", "RequestUri", "_raw", "Message"];
+const COLUMNS: [&str; 7] = ["@message", "log_s", "AuditId", "RequestUri", "_raw", "Message", "kubernetes.audit.verb"];
 const MOST_COLUMNS: usize = 1 << 10;
 
 /// Cuts a stream into rows.
@@ -21,6 +21,8 @@ pub(super) struct Rows {
     ends: Vec<usize>,
     json: Vec<u8>,
     longest: usize,
+    /// Lines that the reader did not see.
+    skipped: u64,
     pub(super) start: u64,
     pub(super) bytes: u64,
 }
@@ -42,6 +44,7 @@ impl Rows {
             ends: vec![0; MOST_COLUMNS],
             json: Vec::new(),
             longest,
+            skipped: 0,
             start: 1,
             bytes: 0,
         }
@@ -50,7 +53,10 @@ impl Rows {
     /// The next row of `input`, as JSON.
     pub(super) fn next(&mut self, input: &mut dyn BufRead) -> Step<'_> {
         loop {
-            self.start = self.reader.line();
+            if let Err(error) = self.skip_line_ends(input) {
+                return Step::Broken(error);
+            }
+            self.start = self.reader.line() + self.skipped;
             let (length, fields) = match self.row(input) {
                 Ok(Row::Whole { length, fields }) => (length, fields),
                 Ok(Row::TooLong) => return Step::Lost(Lost::TooLong),
@@ -75,6 +81,22 @@ impl Rows {
                 }
                 Err(error) => Step::Lost(Lost::Row(error.to_string())),
             };
+        }
+    }
+
+    /// The reader leaves the second half of CRLF, which it would count to the row that follows.
+    fn skip_line_ends(&mut self, input: &mut dyn BufRead) -> std::io::Result<()> {
+        loop {
+            let chunk = filled(input)?;
+            let ends = chunk.iter().take_while(|byte| matches!(byte, b'\r' | b'\n'));
+            let (mut used, mut lines) = (0, 0);
+            ends.for_each(|byte| (used, lines) = (used + 1, lines + u64::from(*byte == b'\n')));
+            input.consume(used);
+            self.bytes += used as u64;
+            self.skipped += lines;
+            if used == 0 {
+                return Ok(());
+            }
         }
     }
 
@@ -123,3 +145,6 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     let names = || line.split(',').map(|name| name.trim().trim_matches('"'));
     !line.contains('{') && names().count() > 1 && names().any(|name| COLUMNS.contains(&name))
 }
+
+#[cfg(test)]
+mod tests;

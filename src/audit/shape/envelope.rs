@@ -32,6 +32,13 @@ pub(super) struct Outer<'a> {
     results: Option<&'a RawValue>,
     #[serde(borrow)]
     awslogs: Option<&'a RawValue>,
+    // What CloudWatch writes beside a message.
+    #[serde(borrow)]
+    id: Option<&'a RawValue>,
+    #[serde(borrow)]
+    ingestion_time: Option<&'a RawValue>,
+    #[serde(borrow)]
+    timestamp: Option<&'a RawValue>,
     #[serde(rename = "@message")]
     #[serde(borrow)]
     at_message: Option<&'a RawValue>,
@@ -125,7 +132,7 @@ impl<'a> Outer<'a> {
     pub(super) fn open(&self) -> Option<Opened<'a>> {
         let lists = [
             (Shape::CloudWatch, self.events.or(self.log_events)),
-            (Shape::CloudWatch, self.results),
+            (Shape::of_results(self.results), self.results),
             (Shape::Aks, self.records),
             (Shape::Otlp, self.resource_logs.or(self.scope_logs).or(self.log_records)),
             (Shape::Loki, self.streams.or(self.values)),
@@ -139,14 +146,14 @@ impl<'a> Outer<'a> {
             return None;
         }
         let fields = [
-            (Shape::Aks, self.properties.and_then(|raw| field(raw, "log"))),
+            (Shape::Aks, self.properties.and_then(|raw| field(raw, "log").or_else(|| text(raw)))),
             (Shape::AzureTable, self.log_s),
-            (Shape::Otlp, self.body.and_then(|raw| field(raw, "stringValue"))),
+            (Shape::Otlp, self.body.and_then(|raw| field(raw, "stringValue").or_else(|| text(raw)))),
             (Shape::Ecs, self.kubernetes.and_then(|raw| field(raw, "audit"))),
             (Shape::CloudWatch, self.at_message),
             (Shape::Splunk, self.raw.or(self.event)),
             (Shape::Loki, self.line),
-            (Shape::Collector, self.message),
+            (if self.is_of_cloudwatch() { Shape::CloudWatch } else { Shape::Collector }, self.message),
         ];
         let field = fields.into_iter().find_map(|(shape, raw)| Some((shape, record(raw?)?)));
         if let Some((shape, record)) = field {
@@ -155,13 +162,20 @@ impl<'a> Outer<'a> {
         self.container_log().or_else(|| self.packed()).or_else(|| self.nested())
     }
 
+    /// An event of a log stream: of its API, or of a subscription.
+    fn is_of_cloudwatch(&self) -> bool {
+        self.timestamp.is_some() && (self.id.is_some() || self.ingestion_time.is_some())
+    }
+
     /// What the runtime wrote of a container, cut in parts of 16 KiB.
     fn container_log(&self) -> Option<Opened<'a>> {
         let log = text_of(self.log?)?;
         Some(match log.strip_suffix('\n') {
             Some(_) => Opened::Inner(Shape::Collector, vec![owned(log)]),
             // Fluent takes the line feed off; docker leaves it at the end of a line.
-            None if log.starts_with('{') && log.ends_with('}') => Opened::Inner(Shape::Collector, vec![owned(log)]),
+            None if serde_json::from_str::<serde::de::IgnoredAny>(&log).is_ok() => {
+                Opened::Inner(Shape::Collector, vec![owned(log)])
+            }
             None => Opened::Part(log.into_owned()),
         })
     }
@@ -227,9 +241,13 @@ fn elements(raw: &RawValue) -> Option<Vec<Cow<'_, [u8]>>> {
 
 /// A field of an object.
 fn field<'a>(raw: &'a RawValue, name: &str) -> Option<&'a RawValue> {
-    // Azure writes `properties` as text in some exports; that is no object.
     let object: std::collections::BTreeMap<Cow<'_, str>, &RawValue> = serde_json::from_str(raw.get()).ok()?;
     object.get(name).copied()
+}
+
+/// A value that is text: Azure writes `properties` so in some exports.
+fn text(raw: &RawValue) -> Option<&RawValue> {
+    raw.get().starts_with('"').then_some(raw)
 }
 
 /// A record in a field: an object, or the text of one.
@@ -253,3 +271,6 @@ fn unpack(bytes: &[u8]) -> Option<Vec<u8>> {
     let read = flate2::read::MultiGzDecoder::new(bytes).take(MOST_UNPACKED + 1).read_to_end(&mut unpacked);
     (read.is_ok() && unpacked.len() as u64 <= MOST_UNPACKED).then_some(unpacked)
 }
+
+#[cfg(test)]
+mod tests;

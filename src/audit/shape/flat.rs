@@ -10,7 +10,7 @@ use super::envelope::Outer;
 use super::{Opened, Shape, text_of};
 
 /// Columns of AKSAudit and the fields that they were. The table has no column of the impersonated user.
-const AZURE: [(&str, &str); 11] = [
+const AZURE: [(&str, &str); 12] = [
     ("AuditId", "auditID"),
     ("Level", "level"),
     ("Stage", "stage"),
@@ -21,6 +21,7 @@ const AZURE: [(&str, &str); 11] = [
     ("ObjectRef", "objectRef"),
     ("ResponseStatus", "responseStatus"),
     ("RequestReceivedTime", "requestReceivedTimestamp"),
+    ("StageReceivedTime", "stageTimestamp"),
     ("Annotations", "annotations"),
 ];
 /// Columns of Log Service; they keep the names of the fields.
@@ -69,3 +70,6 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
     json.push('}');
     Some(Opened::Inner(shape, vec![json.into_bytes().into()]))
 }
+
+#[cfg(test)]
+mod tests;

@@ -62,7 +62,7 @@ struct Payload<'a> {
     #[serde(alias = "authorizationinfo")]
     authorization_info: Option<Vec<Authorization>>,
     #[serde(borrow)]
-    status: Option<Status<'a>>,
+    status: Option<GrpcStatus<'a>>,
     request: Option<serde::de::IgnoredAny>,
     #[serde(alias = "requestjson")]
     request_json: Option<serde::de::IgnoredAny>,
@@ -87,7 +87,44 @@ struct Principal<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct Authorization {
-    granted: Option<bool>,
+    granted: Option<Loose>,
+}
+
+/// `google.rpc.Status`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct GrpcStatus<'a> {
+    code: Option<Loose>,
+    #[serde(borrow)]
+    message: Text<'a>,
+}
+
+/// A number or a truth; exports of BigQuery write either as text.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Loose {
+    Truth(bool),
+    Number(i64),
+    Text(String),
+}
+
+impl Loose {
+    fn is_true(&self) -> bool {
+        match self {
+            Self::Truth(truth) => *truth,
+            Self::Number(_) => false,
+            Self::Text(text) => text.eq_ignore_ascii_case("true"),
+        }
+    }
+
+    fn number(&self) -> i64 {
+        match self {
+            Self::Truth(_) => 0,
+            Self::Number(number) => *number,
+            // What is no number is no known code.
+            Self::Text(text) => text.parse().unwrap_or(i64::MAX),
+        }
+    }
 }
 
 /// Reads such an entry.
@@ -137,12 +174,14 @@ fn convert<'a>(entry: Entry<'a>, payload: Payload<'a>) -> Event<'a> {
     let verb = payload.method_name.rsplit('.').next().unwrap_or_default().to_owned();
     let uri = uri(&payload.method_name, &payload.resource_name, &verb);
     let labels = entry.labels.unwrap_or_default();
-    let granted =
-        payload.authorization_info.as_ref().is_some_and(|all| all.iter().any(|one| one.granted == Some(true)));
+    let authorized = payload.authorization_info.unwrap_or_default();
+    let granted = authorized.iter().any(|one| one.granted.as_ref().is_some_and(Loose::is_true));
     let status = payload.status.unwrap_or_default();
-    let code = http(status.code, granted || &*labels.decision == "allow");
-    let decision = match (&*labels.decision, payload.authorization_info) {
-        ("", Some(all)) if !all.is_empty() => Text(Cow::Borrowed(if granted { "allow" } else { "forbid" })),
+    let code = http(status.code.map_or(0, |code| code.number()), granted || &*labels.decision == "allow");
+    // False is left out of an entry, so that nothing is said of a denied call but its status, and maybe why.
+    let decision = match &*labels.decision {
+        "" if granted => Text(Cow::Borrowed("allow")),
+        "" if code == 403 && !status.message.contains("orbidden: ") => Text(Cow::Borrowed("forbid")),
         _ => labels.decision,
     };
     let operation = entry.operation.unwrap_or_default();
@@ -222,9 +261,12 @@ impl Payload<'_> {
                 .request_metadata
                 .map(|metadata| Metadata { caller_supplied_user_agent: text(metadata.caller_supplied_user_agent) }),
             authorization_info: self.authorization_info,
-            status: self.status.map(|status| Status { code: status.code, message: text(status.message) }),
+            status: self.status.map(|status| GrpcStatus { code: status.code, message: text(status.message) }),
             request: self.request,
             request_json: self.request_json,
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,14 +1,18 @@
 //! What a record is that is no `audit.k8s.io` event by itself: an envelope with records in it, an event in the words of
 //! another log, or a look-alike, which is refused by name. Between `framing` and the events.
 
+mod dotted;
 mod envelope;
 mod flat;
 mod gke;
+mod losses;
 mod ocsf;
 
 use std::borrow::Cow;
 
 use serde_json::value::RawValue;
+
+pub use losses::{Known, Loss};
 
 use super::cause::Cause;
 use super::event::Event;
@@ -18,31 +22,68 @@ pub(super) const DEEPEST: usize = 8;
 
 /// In which shape events came, by its outermost envelope.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(super) enum Shape {
+pub enum Shape {
     /// `audit.k8s.io` events as the API server writes them.
     #[default]
     Native,
+    /// Kubernetes lists and JSON arrays of them.
     List,
+    /// With a node's name, a time, or what a container runtime writes in front of them.
     Prefixed,
+    /// As JSON strings.
     Quoted,
+    /// CloudWatch: its API, subscriptions, exports and Insights.
     CloudWatch,
+    /// Cloud Logging entries, and their rows in BigQuery.
     Gke,
+    /// Diagnostic records of Azure.
     Aks,
+    /// Tables of Log Analytics: AzureDiagnostics, AKSAudit, ArcK8sAudit.
     AzureTable,
+    /// OpenShift's collector, by its own data model.
     ViaQ,
+    /// OpenTelemetry's protocol.
     Otlp,
+    /// Alibaba's Log Service.
     Sls,
+    /// Elastic's schema.
     Ecs,
+    /// Splunk's HTTP collector and its exports.
     Splunk,
+    /// Panther's normalised events.
     Panther,
+    /// OCSF API Activity.
     Ocsf,
+    /// Loki: pushed, queried, and what `logcli` writes.
     Loki,
+    /// Objects with the event in `log` or `message`.
     Collector,
 }
 
 impl Shape {
+    /// Every shape.
+    pub const ALL: [Self; 17] = [
+        Self::Native,
+        Self::List,
+        Self::Prefixed,
+        Self::Quoted,
+        Self::CloudWatch,
+        Self::Gke,
+        Self::Aks,
+        Self::AzureTable,
+        Self::ViaQ,
+        Self::Otlp,
+        Self::Sls,
+        Self::Ecs,
+        Self::Splunk,
+        Self::Panther,
+        Self::Ocsf,
+        Self::Loki,
+        Self::Collector,
+    ];
+
     /// Its name in reports.
-    pub(super) fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Self::Native => "audit.k8s.io events",
             Self::List => "lists of audit.k8s.io events",
@@ -62,6 +103,12 @@ impl Shape {
             Self::Loki => "Loki",
             Self::Collector => "log collector (docker, Fluent, Vector)",
         }
+    }
+
+    /// Whose answer has these `results`: rows of Insights are lists, those of Splunk objects.
+    fn of_results(results: Option<&RawValue>) -> Self {
+        let is_object = |raw: &RawValue| raw.get().get(1..).is_some_and(|rest| rest.trim_start().starts_with('{'));
+        if results.is_some_and(is_object) { Self::Splunk } else { Self::CloudWatch }
     }
 
     /// The shape of an event found in `inner` within an envelope of this shape: the outermost that says something.
@@ -102,6 +149,7 @@ pub(super) fn open<'a>(text: &'a [u8], error: Option<&serde_json::Error>) -> Ope
                     .or_else(|| flat::event(text, &outer))
                     .or_else(|| ocsf::event(text, &outer))
                     .or_else(|| outer.open())
+                    .or_else(|| dotted::event(text))
             });
             found.unwrap_or_else(|| {
                 let (cause, shown) = Cause::of_object(text, error);
@@ -134,3 +182,6 @@ fn text_of(raw: &RawValue) -> Option<Cow<'_, str>> {
     struct Borrowed<'a>(#[serde(borrow)] Cow<'a, str>);
     raw.get().starts_with('"').then(|| serde_json::from_str::<Borrowed<'_>>(raw.get()).ok())?.map(|text| text.0)
 }
+
+#[cfg(test)]
+mod tests;

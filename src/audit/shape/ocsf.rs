@@ -128,6 +128,8 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
     });
     let url = activity.http_request.and_then(|request| request.url);
     let event = Event {
+        // No body is kept.
+        level: Text(Cow::Borrowed("Metadata")),
         stage: Text(Cow::Borrowed("ResponseComplete")),
         audit_id: activity.api.request.uid,
         verb: activity.api.operation,
@@ -141,3 +143,6 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
     };
     Some(Opened::Event(Shape::Ocsf, Box::new(event)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,9 +1,10 @@
 //! Public samples in many shapes: each is read or refused by name, and none loses an event that it is known to hold.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use rolecall::audit::Usage;
+use rolecall::audit::{Known, Shape, Usage};
 use rolecall::input::log::read_logs;
 
 use crate::common::shared;
@@ -20,6 +21,7 @@ fn public_samples_are_read_or_refused_by_name() {
     let sources = std::fs::read_to_string(folder.join("SOURCES.tsv")).unwrap();
     let mut table = String::new();
     let (mut files, mut events) = (0, 0);
+    let mut seen = BTreeSet::new();
     for row in sources.lines().skip(1) {
         let columns: Vec<&str> = row.split('\t').collect();
         let [path, .., shape, expected] = columns.as_slice() else { panic!("{row}") };
@@ -33,8 +35,11 @@ fn public_samples_are_read_or_refused_by_name() {
         assert_eq!(usage.quality.events.to_string(), expected, "{row}: {shapes:?} {skipped:?}");
         let said = usage.quality.events > 0 || !usage.diagnostics.is_empty();
         assert!(said, "{path}: nothing is said of it");
+        seen.extend(usage.quality.shapes.into_keys());
         files += 1;
         events += usage.quality.events;
     }
+    let known = Shape::ALL.into_iter().filter(|shape| shape.known() == Known::Sample);
+    assert_eq!(seen, known.map(|shape| shape.name().to_owned()).collect(), "shapes of which real logs were read");
     println!("{files} files, {events} events\n{table}");
 }
