@@ -1,11 +1,13 @@
 //! Envelopes: objects that carry events in a list, in a field, or as text in a field.
 
 use std::borrow::Cow;
+use std::fmt;
 use std::io::Read;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde::Deserialize;
+use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::cause::Cause;
@@ -217,8 +219,8 @@ pub(super) fn row(text: &[u8]) -> Opened<'_> {
     {
         return Opened::Inner(Shape::CloudWatch, vec![value]);
     }
-    match serde_json::from_slice::<Vec<&RawValue>>(text) {
-        Ok(pair) => match pair.get(1).and_then(|line| text_of(line)) {
+    match serde_json::from_slice::<Elements<'_>>(text) {
+        Ok(Elements(pair)) => match pair.get(1).and_then(|line| text_of(line)) {
             Some(line) if pair.first().is_some_and(|time| is_time(time)) => {
                 Opened::Inner(Shape::Loki, vec![owned(line)])
             }
@@ -233,10 +235,42 @@ fn is_time(raw: &RawValue) -> bool {
     text_of(raw).is_some_and(|text| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
+/// Most records that are looked for in one list on one line: an event has more than 250 bytes, the longest line 64 MiB.
+const MOST_ELEMENTS: usize = 1 << 18;
+
+/// A list of no more than [`MOST_ELEMENTS`].
+struct Elements<'a>(Vec<&'a RawValue>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Elements<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ListVisitor;
+
+        impl<'de> Visitor<'de> for ListVisitor {
+            type Value = Elements<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a list of records")
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Self::Value, A::Error> {
+                let mut elements = Vec::new();
+                while let Some(element) = list.next_element()? {
+                    if elements.len() == MOST_ELEMENTS {
+                        return Err(A::Error::custom("more records in one list than it could hold events"));
+                    }
+                    elements.push(element);
+                }
+                Ok(Elements(elements))
+            }
+        }
+
+        deserializer.deserialize_seq(ListVisitor)
+    }
+}
+
 /// The elements of a list.
 fn elements(raw: &RawValue) -> Option<Vec<Cow<'_, [u8]>>> {
-    let list: Vec<&RawValue> = raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok())??;
-    Some(list.into_iter().map(|element| Cow::Borrowed(element.get().as_bytes())).collect())
+    let list: Elements<'_> = raw.get().starts_with('[').then(|| serde_json::from_str(raw.get()).ok())??;
+    Some(list.0.into_iter().map(|element| Cow::Borrowed(element.get().as_bytes())).collect())
 }
 
 /// A field of an object.

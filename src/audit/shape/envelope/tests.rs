@@ -208,3 +208,14 @@ fn a_packed_field_is_bounded() {
     let text = format!(r#"{{"awslogs":{{"data":"{}"}}}}"#, BASE64_STANDARD.encode(packed));
     assert_eq!(said(&read(&text)), ["1 JSON of unknown shape"]);
 }
+
+#[test]
+fn a_list_of_more_records_than_it_could_hold_is_no_list_of_them() {
+    let of = |count: usize| format!("{{\"events\":[{}{{}}]}}", "{},".repeat(count - 1));
+    let few = of(MOST_ELEMENTS);
+    assert!(
+        matches!(super::super::open(few.as_bytes(), None), Opened::Inner(_, records) if records.len() == MOST_ELEMENTS)
+    );
+    let many = of(MOST_ELEMENTS + 1);
+    assert!(matches!(super::super::open(many.as_bytes(), None), Opened::Refused(Cause::OtherJson, _)));
+}
