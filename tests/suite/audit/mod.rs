@@ -5,6 +5,7 @@ mod fuzzed;
 mod inputs;
 mod micro;
 mod peers;
+mod pitfalls;
 mod public;
 mod recorded;
 mod shapes;
