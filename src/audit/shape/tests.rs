@@ -40,15 +40,19 @@ pub(super) fn said(usage: &Usage) -> Vec<String> {
             Request::Resource(request) => {
                 let mut text = format!("{} {}", request.verb, request.combined());
                 for (before, part) in [(".", &request.api_group), (" ", &request.name), (" in ", &request.namespace)] {
-                    text += &if part.is_empty() { String::new() } else { format!("{before}{part}") };
+                    if !part.is_empty() {
+                        text.extend([before, part]);
+                    }
                 }
                 text
             }
             Request::NonResource(request) => format!("{} {}", request.verb, request.path),
         };
         let codes: Vec<_> = call.codes.keys().map(u16::to_string).collect();
-        text += &format!(" {} {}", codes.join("+"), word(call.decision));
-        text += &if call.count == 1 { String::new() } else { format!(" x{}", call.count) };
+        text.extend([" ", &*codes.join("+"), " ", word(call.decision)]);
+        if call.count > 1 {
+            text.extend([" x", &*call.count.to_string()]);
+        }
         if call.user == ACCOUNT { text } else { format!("{}: {text}", call.user) }
     });
     let lost = usage.quality.skipped.iter().map(|skipped| format!("{} {}", skipped.lines, skipped.cause));

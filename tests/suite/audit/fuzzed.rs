@@ -11,7 +11,8 @@ mod check;
 #[test]
 fn the_corpus_of_the_fuzzer_holds() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/corpus");
-    let targets: [(&str, fn(&[u8])); 5] = [
+    type Target = (&'static str, fn(&[u8]));
+    let targets: [Target; 5] = [
         ("aks", check::aks),
         ("eks", check::eks),
         ("framing", check::framing),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use rolecall::audit::{Observed, Origin, Usage};
+use rolecall::audit::{Decision, Observed, Origin, Usage};
 use rolecall::input::log::read_logs;
 use rolecall::rbac::Request;
 use serde_json::Value;
@@ -76,4 +76,47 @@ fn seen(usage: &Usage, facts: &Value) -> Calls {
         *calls.entry(key).or_default() += call.count;
     }
     calls
+}
+
+/// Runs of one scenario, recorded at different levels.
+const LEVELS: [&str; 4] = ["metadata-allstages", "default", "request", "full"];
+
+#[test]
+fn the_level_of_a_log_changes_nothing_of_what_was_used() {
+    let Some(folder) = shared("cases/recorded") else { return };
+    let (mut compared, mut differences) = (0, Vec::new());
+    for operator in entries(&folder).iter().filter(|path| path.is_dir()) {
+        let name = operator.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let runs: Vec<(&str, std::collections::BTreeSet<String>)> = LEVELS
+            .into_iter()
+            .filter(|run| operator.join(format!("audit-{run}.log.gz")).exists())
+            .map(|run| {
+                let facts = std::fs::read_to_string(operator.join("runs").join(format!("{run}.json"))).unwrap();
+                let log = operator.join(format!("audit-{run}.log.gz")).to_string_lossy().into_owned();
+                (run, used(&read_logs(&[log], &mut |_| ()).unwrap(), &serde_json::from_str(&facts).unwrap()))
+            })
+            .collect();
+        let [(first, used), others @ ..] = runs.as_slice() else { continue };
+        for (other, also) in others {
+            compared += 1;
+            for permission in used.symmetric_difference(also) {
+                let run = if used.contains(permission) { first } else { other };
+                differences.push(format!("{name}: only {run} of {first} and {other}: {permission}"));
+            }
+        }
+    }
+    println!("{compared} pairs of runs compared: {} differences", differences.len());
+    assert!(differences.is_empty(), "{}", differences.join("\n"));
+    assert!(compared > 5);
+}
+
+/// Permissions that the subjects used, without names.
+fn used(usage: &Usage, facts: &Value) -> std::collections::BTreeSet<String> {
+    let subjects: Vec<_> = facts["subjects"].as_array().expect("subjects").iter().filter_map(Value::as_str).collect();
+    let own = |call: &&Arc<Observed>| subjects.contains(&&*call.user) && call.decision == Decision::Allowed;
+    let text = |call: &Arc<Observed>| match &call.request {
+        Request::Resource(r) => format!("{} {}.{} in `{}`", r.verb, r.combined(), r.api_group, r.namespace),
+        Request::NonResource(r) => format!("{} {}", r.verb, r.path),
+    };
+    usage.calls.iter().filter(own).map(text).collect()
 }

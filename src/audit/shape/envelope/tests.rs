@@ -37,7 +37,7 @@ fn each_envelope_is_opened() {
             ),
         ),
         (Shape::CloudWatch, format!(r#"{{"events":[{{"timestamp":1,"message":{line}}}],"nextForwardToken":"f/1"}}"#)),
-        (Shape::CloudWatch, subscription.clone()),
+        (Shape::CloudWatch, subscription),
         (Shape::CloudWatch, lambda),
         (
             Shape::CloudWatch,
