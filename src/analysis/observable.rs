@@ -1,4 +1,5 @@
-//! What the audit policy of a log says of verdicts: a grant is unused only where every use would have been recorded.
+//! What the audit policy of a log, or the log itself, says of verdicts: a grant is unused only where every use would have
+//! been recorded.
 
 use super::verdict::{describe, served};
 use super::{Context, Grant, JudgedCall, Selection, Verdict};
@@ -23,6 +24,12 @@ pub(super) fn verdict(table: &Table, recorded: &OwnRules<'_>, grant: &Grant) -> 
         Part::Never => (Verdict::Unobservable, format!("its use is not recorded: {why}")),
         Part::Partly => (Verdict::Unobservable, format!("its use is recorded only in part: {why}")),
     }
+}
+
+/// The verdict of such a grant where the log has nothing of its kind, of anybody.
+pub(super) fn limited(cx: &Context<'_>, grant: &Grant) -> Option<(Verdict, String)> {
+    let limit = cx.usage?.quality.limits.iter().find(|limit| limit.hides(&grant.rule))?;
+    Some((Verdict::Unobservable, limit.text().to_owned()))
 }
 
 /// What the policy takes from other verdicts, and whether it can be the policy of this log.

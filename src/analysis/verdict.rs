@@ -29,9 +29,10 @@ pub(super) fn judge(
         .map(|grant| {
             let entry = entries.get_mut(&entry_key(grant));
             let (verdict, reason) = verdict(cx.table, grant, entry, uses.as_ref());
-            match recorded.filter(|_| verdict == Verdict::Unused) {
-                Some(recorded) => observable::verdict(cx.table, recorded, grant),
-                None => (verdict, reason),
+            match (verdict, recorded) {
+                (Verdict::Unused, Some(recorded)) => observable::verdict(cx.table, recorded, grant),
+                (Verdict::Unused, None) => observable::limited(cx, grant).unwrap_or((verdict, reason)),
+                _ => (verdict, reason),
             }
         })
         .collect();

@@ -91,6 +91,7 @@ impl Observed {
 
 impl LogQuality {
     fn merge(&mut self, other: Self) {
+        self.merge_limits(&other);
         for (own, more) in [
             (&mut self.files, other.files),
             (&mut self.bytes, other.bytes),
@@ -111,6 +112,15 @@ impl LogQuality {
         add(&mut self.shapes, other.shapes);
         self.first = earlier(&self.first, &other.first);
         self.last = later(&self.last, &other.last);
+    }
+
+    /// What neither shows; a log without events says nothing of that.
+    fn merge_limits(&mut self, other: &Self) {
+        if self.events == 0 {
+            self.limits.clone_from(&other.limits);
+        } else if other.events > 0 {
+            self.limits.retain(|limit| other.limits.contains(limit));
+        }
     }
 }
 

@@ -10,6 +10,7 @@ mod framing;
 mod impersonation;
 mod key;
 mod level;
+mod limits;
 mod merge;
 mod parallel;
 pub mod policy;
@@ -27,6 +28,7 @@ mod url;
 mod usage;
 
 pub use follow::Following;
+pub use limits::Limit;
 pub use profile::{Profile, Said};
 pub use reader::Collector;
 pub use select::{Attribution, Select};

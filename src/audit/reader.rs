@@ -12,6 +12,7 @@ use super::cause::Cause;
 use super::decision::Stage;
 use super::framing::{Frames, HEAD, LONGEST, Lost as Unframed, Step};
 use super::level::Level;
+use super::limits::Sights;
 use super::select::Select;
 use super::shape::Shape;
 use super::sighting::Sighting;
@@ -41,6 +42,7 @@ pub struct Collector {
     pub(super) longest: usize,
     pub(super) select: Select,
     left_out: u64,
+    sights: Sights,
 }
 
 /// The log being read.
@@ -118,6 +120,7 @@ impl Default for Collector {
             longest: LONGEST,
             select: Select::default(),
             left_out: 0,
+            sights: Sights::default(),
         }
     }
 }
@@ -226,6 +229,7 @@ impl Collector {
                 stages: by_name(&Stage::ALL.map(Stage::name), &self.stages),
                 levels: by_name(&Level::ALL.map(Level::name), &self.levels),
                 left_out: self.left_out,
+                limits: self.sights.limits(self.events, self.shapes.keys().all(|shape| *shape == Shape::Gke)),
                 shapes: self.shapes.iter().map(|(shape, &count)| (shape.name().to_owned(), count)).collect(),
                 first: text(first),
                 last: text(last),
@@ -241,6 +245,7 @@ impl Collector {
         *self.shapes.entry(sighting.shape).or_default() += 1;
         current.spread = None;
         self.note_event(current, sighting);
+        self.sights.note(sighting.key);
         let wants = |key: &str| self.select.wants(user_of(key), sighting.seen.time);
         if !wants(sighting.key) && !sighting.checks.iter().any(|key| wants(key)) {
             self.left_out += 1;

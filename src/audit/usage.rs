@@ -1,11 +1,12 @@
 //! The usage profile: distinct observed calls with counts, and how good the log was.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::limits::Limit;
 use crate::rbac::Request;
 use crate::source::Diagnostics;
 
@@ -127,6 +128,9 @@ pub struct LogQuality {
     pub stages: BTreeMap<String, u64>,
     /// Events by level; `other` as above.
     pub levels: BTreeMap<String, u64>,
+    /// What the log seems never to show of anybody.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub limits: BTreeSet<Limit>,
     /// Earliest time of an event, as logged.
     pub first: String,
     /// Latest time of an event, as logged.

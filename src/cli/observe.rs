@@ -87,6 +87,9 @@ fn said(usage: &Usage, strict: bool, terminal: &Terminal) -> Exit {
         usage.calls.len(),
         shapes.join(", ")
     ));
+    for limit in &quality.limits {
+        terminal.note(limit.text());
+    }
     for (from, user, calls) in attributed(usage) {
         terminal.note(&format!("{calls} calls of {from} are counted as those of {user}, as asked for"));
     }

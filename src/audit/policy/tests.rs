@@ -190,10 +190,10 @@ fn too_many_rules_are_not_told_apart_and_end() {
     assert_ne!(shown(&(rules + "- {level: Metadata}\n"), &rule, &Scope::Cluster).0, Part::Never);
 }
 
-const VERBS: [&str; 4] = ["get", "create", "watch", "other"];
+const VERBS: [&str; 5] = ["get", "create", "watch", "proxy", "other"];
 const GROUPS: [&str; 3] = ["", "apps", "other"];
 const RESOURCES: [&str; 3] = ["pods", "events", "other"];
-const SUBRESOURCES: [&str; 4] = ["", "log", "status", "other"];
+const SUBRESOURCES: [&str; 5] = ["", "log", "status", "other", "exec"];
 const NAMESPACES: [&str; 3] = ["", "n", "other"];
 const NAMES: [&str; 3] = ["", "a", "other"];
 const PATTERNS: [&str; 9] = ["pods", "events", "*", "pods/*", "*/status", "pods/log", "pods/status", "*/*", "pods/"];
@@ -238,10 +238,6 @@ fn all_requests() -> Vec<ResourceRequest> {
     for (verb, api_group) in VERBS.iter().flat_map(|verb| GROUPS.map(|group| (verb, group))) {
         for (resource, subresource) in RESOURCES.iter().flat_map(|resource| SUBRESOURCES.map(|sub| (resource, sub))) {
             for (namespace, name) in NAMESPACES.iter().flat_map(|namespace| NAMES.map(|name| (namespace, name))) {
-                // Such a request is answered 405 before anything is authorized for it.
-                if *verb == "create" && subresource.is_empty() && !name.is_empty() {
-                    continue;
-                }
                 all.push(ResourceRequest {
                     api_group: api_group.to_owned(),
                     resource: (*resource).to_owned(),
@@ -277,8 +273,12 @@ proptest! {
         let requester = Requester { user: "op", groups: &[] };
         let (mut shown, mut hidden, mut with, mut without) = (false, false, false, false);
         for request in all_requests() {
-            let long = request.verb == "watch" || request.subresource == "log";
+            let long = matches!(&*request.verb, "watch" | "proxy") || matches!(&*request.subresource, "log" | "exec");
             let in_scope = scope.reaches(&request.namespace);
+            // Such a request is answered 405 before anything is authorized for it; under a wildcard it may stay.
+            if verb == "create" && resource != "*" && request.subresource.is_empty() && !request.name.is_empty() {
+                continue;
+            }
             let request = Request::Resource(request);
             if !in_scope || !rule.allows(&request) {
                 continue;

@@ -34,7 +34,12 @@ fn rows_are_objects_of_their_columns() {
     ] {
         let expected: Vec<_> = expected.iter().map(|(line, json)| (*line, (*json).to_owned())).collect();
         for piece in [1, 7, 4096] {
-            assert_eq!(all(text, piece), expected, "{} in pieces of {piece}", text.chars().take(60).collect::<String>());
+            assert_eq!(
+                all(text, piece),
+                expected,
+                "{} in pieces of {piece}",
+                text.chars().take(60).collect::<String>()
+            );
         }
     }
 }
