@@ -9,3 +9,4 @@ mod pitfalls;
 mod public;
 mod recorded;
 mod shapes;
+mod twins;
