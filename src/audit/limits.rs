@@ -65,22 +65,22 @@ pub(super) struct Sights {
 impl Sights {
     /// Takes note of a request, by the key of its call.
     pub(super) fn note(&mut self, key: &str) {
-        if self.gets_or_lists && self.watches && self.core_events && self.paths {
+        // This is asked of every event: the kinds that most of them show cost nothing more once they were seen.
+        let Some((user, request)) = memchr::memchr(0, key.as_bytes()).and_then(|end| key.split_at_checked(end)) else {
             return;
-        }
-        let mut parts = key.split('\0');
-        let mut next = || parts.next().unwrap_or_default();
-        let (user, kind, resource, _, verb) = (next(), next(), next(), next(), next());
+        };
         if self.users.len() < FEWEST_USERS && !self.users.contains(user) {
             self.users.insert(user.into());
         }
-        match kind.strip_prefix('r') {
-            None => self.paths = true,
-            Some(group) => {
-                self.gets_or_lists |= matches!(verb, "get" | "list");
-                self.watches |= verb == "watch";
-                self.core_events |= group.is_empty() && resource == "events";
-            }
+        if request.starts_with("\0u") {
+            self.paths = true;
+            return;
+        }
+        self.core_events |= request.starts_with("\0r\0events\0");
+        if !(self.gets_or_lists && self.watches) {
+            let verb = request.split('\0').nth(4).unwrap_or_default();
+            self.gets_or_lists |= matches!(verb, "get" | "list");
+            self.watches |= verb == "watch";
         }
     }
 

@@ -47,7 +47,7 @@ pub struct Said {
 
 impl Profile {
     /// The profile of what logs showed.
-    pub fn of(usage: &Usage) -> Self {
+    pub fn of(usage: Usage) -> Self {
         let said = |diagnostic: &Diagnostic| Said {
             kind: diagnostic.kind,
             path: diagnostic.location.path.to_string(),
@@ -57,9 +57,9 @@ impl Profile {
         };
         Self {
             schema: SCHEMA.to_owned(),
-            quality: usage.quality.clone(),
+            quality: usage.quality,
             diagnostics: usage.diagnostics.iter().map(said).collect(),
-            calls: usage.calls.iter().map(|call| Observed::clone(call)).collect(),
+            calls: usage.calls.into_iter().map(Arc::unwrap_or_clone).collect(),
         }
     }
 

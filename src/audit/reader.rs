@@ -215,7 +215,9 @@ impl Collector {
         let skipped = self.skipped.iter().map(|(cause, &lines)| Skipped { cause: cause.text().to_owned(), lines });
         let mut calls = self.tally.finish(&self.files);
         // Beside a check on a user who is asked for stands the call as another, who is not.
-        calls.retain(|call| self.select.wants(&call.user, Time::of(&call.last)));
+        if !self.select.is_everything() {
+            calls.retain(|call| self.select.wants(&call.user, Time::of(&call.last)));
+        }
         let first = calls.iter().map(|call| Time::of(&call.first)).filter(|time| !time.is_none()).min();
         let last = calls.iter().map(|call| Time::of(&call.last)).max();
         let text = |time: Option<Time>| time.map_or(String::new(), |time| time.text().to_owned());
@@ -247,7 +249,7 @@ impl Collector {
         self.note_event(current, sighting);
         self.sights.note(sighting.key);
         let wants = |key: &str| self.select.wants(user_of(key), sighting.seen.time);
-        if !wants(sighting.key) && !sighting.checks.iter().any(|key| wants(key)) {
+        if !self.select.is_everything() && !wants(sighting.key) && !sighting.checks.iter().any(|key| wants(key)) {
             self.left_out += 1;
             return;
         }

@@ -37,6 +37,11 @@ impl Select {
         self.attribute.iter().find(fits).map(|one| one.user.as_str())
     }
 
+    /// Whether every call counts.
+    pub(super) fn is_everything(&self) -> bool {
+        self.users.is_empty() && !self.service_accounts && self.since.is_none() && self.until.is_none()
+    }
+
     /// Whether a call of this user at this time counts.
     pub(super) fn wants(&self, user: &str, time: Time) -> bool {
         let by_user = self.users.is_empty() || self.users.iter().any(|wanted| wanted == user);

@@ -56,16 +56,17 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let progress = Progress::new(terminal, !args.no_progress, input::log::log_bytes(&args.logs));
     let usage = input::read_selected(&args.logs, &select, &mut |bytes| progress.add(bytes))?;
     progress.finish();
-    let text = profile(usage.clone(), args.most_names)?;
+    let exit = said(&usage, args.strict, terminal);
+    let text = profile(usage, args.most_names)?;
     match &args.output {
         Some(path) => write_atomically(Path::new(path), &text)?,
         None => terminal.result(&text)?,
     }
-    Ok(said(&usage, args.strict, terminal))
+    Ok(exit)
 }
 
 fn profile(usage: Usage, most_names: usize) -> Result<String> {
-    Ok(json::profile(&Profile::of(&usage.bounded(most_names)))?)
+    Ok(json::profile(&Profile::of(usage.bounded(most_names)))?)
 }
 
 /// Says what was read and what was not.

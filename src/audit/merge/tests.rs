@@ -75,7 +75,7 @@ fn usage() -> impl Strategy<Value = Usage> {
 }
 
 fn text(usage: Usage) -> String {
-    serde_json::to_string(&Profile::of(&usage)).unwrap()
+    serde_json::to_string(&Profile::of(usage)).unwrap()
 }
 
 proptest! {
@@ -94,7 +94,7 @@ proptest! {
 
     #[test]
     fn a_profile_says_what_the_logs_said(usage in usage()) {
-        let json = serde_json::to_string(&Profile::of(&usage)).unwrap();
+        let json = serde_json::to_string(&Profile::of(usage.clone())).unwrap();
         let read: Profile = serde_json::from_str(&json).unwrap();
         let read = read.usage();
         prop_assert_eq!((&read.calls, &read.quality), (&usage.calls, &usage.quality));

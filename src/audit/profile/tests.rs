@@ -2,7 +2,7 @@ use super::*;
 
 #[test]
 fn profiles_are_known_by_their_first_bytes_and_version() {
-    let json = serde_json::to_string_pretty(&Profile::of(&Usage::default())).unwrap();
+    let json = serde_json::to_string_pretty(&Profile::of(Usage::default())).unwrap();
     assert!(Profile::is_one(json.as_bytes()) && Profile::is_one(b"\n{ \"schema\" : \"rolecall-usage/v9\""));
     assert!(!Profile::is_one(b"{\"kind\":\"Event\"}") && !Profile::is_one(b""));
     assert_eq!(Profile::read(&mut json.as_bytes()).unwrap().usage().quality, LogQuality::default());
