@@ -12,7 +12,7 @@ pub(super) struct Time {
 impl Time {
     /// The time of that text.
     pub(super) fn of(text: &str) -> Self {
-        let text = text.trim_end_matches(" UTC");
+        let text = text.strip_suffix(" UTC").unwrap_or(text);
         let mut time = Self::default();
         if let (Some(room), Ok(length)) = (time.text.get_mut(..text.len()), u8::try_from(text.len())) {
             room.copy_from_slice(text.as_bytes());
