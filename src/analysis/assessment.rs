@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::audit::{LogQuality, Observed};
+use crate::needs::Platform;
 use crate::rbac::{Rule, Scope};
 use crate::source::Location;
 
@@ -143,17 +144,6 @@ pub enum RoleState {
     /// In neither, but it may be in what was not read: a kustomization of the package was not built, or a part of the
     /// input, such as a template, is unreadable.
     Unrendered,
-}
-
-/// What the cluster runs, as far as it changes what is checked.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum Platform {
-    /// Kubernetes as it comes.
-    #[default]
-    Vanilla,
-    /// OpenShift: the admission plugin OwnerReferencesPermissionEnforcement is on.
-    OpenShift,
 }
 
 /// The headline figures. What every authenticated user holds and dead points are left out.

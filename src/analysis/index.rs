@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Grant;
 use super::verdict::covers;
+use crate::needs::Ask;
 use crate::rbac::Request;
 
 /// (apiGroup, resource[/subresource], verb).
@@ -31,6 +32,18 @@ impl<'a> GrantIndex<'a> {
 
     /// The grants that cover the request, scope included, in order.
     pub(super) fn covering(&self, request: &Request) -> Vec<&'a Grant> {
+        self.candidates(request, |grant| covers(grant, request))
+    }
+
+    /// The grants that give what a need asks for, in order.
+    pub(super) fn covering_ask(&self, ask: &Ask) -> Vec<&'a Grant> {
+        match ask {
+            Ask::Make(request) => self.covering(request),
+            Ask::Hold(..) => self.candidates(&ask.request(), |grant| ask.is_given(&grant.scope, &grant.rule)),
+        }
+    }
+
+    fn candidates(&self, request: &Request, fits: impl Fn(&Grant) -> bool) -> Vec<&'a Grant> {
         let named = match request {
             Request::Resource(asked) => {
                 let resource = asked.combined();
@@ -40,7 +53,7 @@ impl<'a> GrantIndex<'a> {
         };
         let named = named.unwrap_or_default();
         let candidates = named.iter().chain(&self.open).filter_map(|&at| self.grants.get(at));
-        let mut covering: Vec<&Grant> = candidates.filter(|grant| covers(grant, request)).collect();
+        let mut covering: Vec<&Grant> = candidates.filter(|grant| fits(grant)).collect();
         covering.sort_by_key(|grant| grant.index);
         covering
     }

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::index::GrantIndex;
 use super::names::pinned;
 use super::verdict::{describe, paired};
+use super::ways::Chosen;
 use super::{
     Activity, Basis, CallVerdict, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules, Selection, Verdict,
 };
@@ -45,20 +46,22 @@ pub(super) struct Occurrence<'a> {
     reason: String,
 }
 
-pub(super) fn role(
-    cx: &Context<'_>,
-    selection: &Selection,
-    grants: &[Grant],
-    calls: &[JudgedCall],
-    activity: &Activity<'_>,
-    has_manifests: bool,
-) -> MinimalRole {
-    let occurrences = occurrences(cx, grants, calls, activity, has_manifests);
+/// What the subject did, judged.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Done<'d, 'a> {
+    pub(super) calls: &'d [JudgedCall],
+    pub(super) activity: &'d Activity<'a>,
+    pub(super) chosen: &'d [Chosen<'d>],
+    pub(super) has_manifests: bool,
+}
+
+pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], done: &Done<'_, '_>) -> MinimalRole {
+    let occurrences = occurrences(cx, grants, done);
     let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
     if !cx.options.drop_unexercised {
         pieces.extend(kept(grants, &pieces));
     }
-    MinimalRole { scopes: rules(&pieces), denied: denied(calls), notes: activity.suspected.clone() }
+    MinimalRole { scopes: rules(&pieces), denied: denied(done), notes: done.activity.suspected.clone() }
 }
 
 /// A piece of the role: one verb on one resource in one scope, with its names.
@@ -70,19 +73,13 @@ struct Piece {
     reason: String,
 }
 
-fn occurrences<'a>(
-    cx: &Context<'_>,
-    grants: &'a [Grant],
-    calls: &[JudgedCall],
-    activity: &Activity<'_>,
-    has_manifests: bool,
-) -> Vec<Occurrence<'a>> {
+fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -> Vec<Occurrence<'a>> {
     let index = GrantIndex::new(grants);
     let mut found = Vec::new();
-    for call in calls {
+    for call in done.calls {
         let (basis, reason) = match call.verdict {
             CallVerdict::Covered => (Basis::Used, String::new()),
-            CallVerdict::Unexplained if has_manifests => {
+            CallVerdict::Unexplained if done.has_manifests => {
                 let allowed_by = call.observed.reasons.iter().find(|reason| !reason.is_empty());
                 let allowed_by = allowed_by.map(|reason| format!(" ({reason})")).unwrap_or_default();
                 (Basis::Unexplained, format!("an addition: used, but no role of the input grants it{allowed_by}"))
@@ -105,16 +102,30 @@ fn occurrences<'a>(
         }
         found.push(Occurrence { request, grants: granted, basis, reason });
     }
-    for need in &activity.needs {
-        let granted = index.covering(&need.request);
-        let basis = match (granted.is_empty() && has_manifests, need.kind) {
-            (false, _) => Basis::Needed,
-            // The shipped role works without it.
-            (true, NeedKind::Pair) => continue,
-            (true, NeedKind::Checked) => Basis::Unexplained,
-        };
-        let reason = format!("`{}`: {}", need.request.verb(), need.reason);
-        found.push(Occurrence { request: need.request.clone(), grants: granted, basis, reason });
+    for chosen in done.chosen {
+        for (ask, granted) in &chosen.asks {
+            let basis = match (granted.is_empty() && done.has_manifests, chosen.need.kind) {
+                (false, _) if chosen.satisfied || !done.has_manifests => Basis::Needed,
+                // The shipped role works without it.
+                (_, NeedKind::Pair | NeedKind::Likely) => continue,
+                (false, NeedKind::Checked) => Basis::Needed,
+                (true, NeedKind::Checked) => Basis::Unexplained,
+            };
+            let request = ask.request();
+            let reason = format!("`{}`: {}", request.verb(), chosen.need.reason);
+            found.push(Occurrence { request, grants: granted.clone(), basis, reason });
+        }
+    }
+    if cx.options.include_denied {
+        for need in done.activity.refused.iter().flat_map(|(_, needs)| needs) {
+            for ask in need.ways.first().into_iter().flatten() {
+                let (request, grants) = (ask.request(), index.covering_ask(ask));
+                let reason = "an addition: refused in the log, granted because you asked for it".to_owned();
+                if grants.is_empty() {
+                    found.push(Occurrence { request, grants, basis: Basis::Unexplained, reason });
+                }
+            }
+        }
     }
     let defaults = crate::api::builtin::authenticated_rules(cx.minor);
     found.retain(|occurrence| !super::is_default(&defaults, &occurrence.request));
@@ -295,14 +306,29 @@ fn named_by(names: &BTreeSet<&String>, entry: &Entry) -> bool {
     }
 }
 
-fn denied(calls: &[JudgedCall]) -> Vec<String> {
+fn denied(done: &Done<'_, '_>) -> Vec<String> {
+    let place = |request: &Request| match request.namespace() {
+        "" => "at cluster scope".to_owned(),
+        namespace => format!("in {namespace}"),
+    };
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    for call in calls.iter().filter(|call| call.verdict == CallVerdict::Denied) {
-        let place = match call.observed.request.namespace() {
-            "" => "at cluster scope".to_owned(),
-            namespace => format!("in {namespace}"),
-        };
-        *counts.entry(format!("{} {place}", describe(&call.observed.request))).or_default() += call.observed.count;
+    let mut count = |text: String, calls: u64| {
+        let known = counts.entry(text).or_default();
+        *known = known.saturating_add(calls);
+    };
+    for call in done.calls.iter().filter(|call| call.verdict == CallVerdict::Denied) {
+        let request = &call.observed.request;
+        count(format!("{} {}", describe(request), place(request)), call.observed.count);
+    }
+    for (call, needs) in &done.activity.refused {
+        let refused = call.codes.get(&403).copied().unwrap_or_default();
+        for need in needs {
+            let wanted: BTreeSet<String> =
+                need.ways.first().into_iter().flatten().map(|ask| describe(&ask.request())).collect();
+            let wanted: Vec<String> = wanted.into_iter().collect();
+            let text = format!("{} {}: wants {}", describe(&call.request), place(&call.request), wanted.join(", "));
+            count(text, refused);
+        }
     }
     counts.into_iter().map(|(text, count)| format!("{text} ({count}×)")).collect()
 }

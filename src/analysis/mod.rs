@@ -1,6 +1,7 @@
 //! Judges each subject: what it holds against what it used. The facts of one package and a Usage profile come
 //! in, an [`Assessment`] per subject goes out; rules and reports read only that.
 
+mod activity;
 mod assessment;
 mod authority;
 mod budget;
@@ -15,20 +16,22 @@ mod points;
 mod subjects;
 mod verdict;
 mod verify;
-
-use std::collections::BTreeMap;
-use std::sync::Arc;
+mod ways;
 
 use crate::api::Table;
+use self::index::GrantIndex;
+use self::minimal::Done;
 use crate::audit::policy::Policy;
-use crate::audit::{Decision, Observed, Usage};
+use crate::audit::{Observed, Usage};
 use crate::graph::{Graph, SubjectKey};
 use crate::manifest::Package;
-use crate::needs::{self, Need};
 use crate::rbac::{Request, Rule};
 use crate::source::SourceMap;
 
+pub(crate) use activity::Activity;
+pub use activity::Known;
 pub use assessment::*;
+pub use crate::needs::Platform;
 pub use budget::{Budget, MOST_GRANTS};
 pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
@@ -87,42 +90,6 @@ pub fn minor_of(text: &str) -> (u32, u32) {
     (parts.next().unwrap_or_default(), parts.next().unwrap_or_default())
 }
 
-/// What a subject did, with what that needed.
-#[derive(Debug, Default)]
-pub(crate) struct Activity<'a> {
-    /// All its calls.
-    pub(crate) calls: Vec<&'a Arc<Observed>>,
-    /// Needs of its authorized calls: the first need of each distinct request and kind.
-    pub(crate) needs: Vec<Need>,
-    /// What the log hints at.
-    pub(crate) suspected: Vec<String>,
-}
-
-impl<'a> Activity<'a> {
-    pub(crate) fn of(usage: &'a Usage, user: &str, minor: &str) -> Self {
-        // They are sorted by user.
-        let start = usage.calls.partition_point(|call| call.user.as_str() < user);
-        let of_user = usage.calls.iter().skip(start).take_while(|call| call.user == user);
-        let calls: Vec<&Arc<Observed>> = of_user.collect();
-        let minor = minor_of(minor);
-        let mut needs: BTreeMap<(needs::NeedKind, Request), Need> = BTreeMap::new();
-        let mut suspected = Vec::new();
-        for call in calls.iter().filter(|call| call.decision == Decision::Allowed) {
-            for need in needs::of(call, minor) {
-                needs.entry((need.kind, need.request.clone())).or_insert(need);
-            }
-            suspected.extend(needs::suspected(call));
-        }
-        suspected.sort();
-        suspected.dedup();
-        Self { calls, needs: needs.into_values().collect(), suspected }
-    }
-
-    pub(crate) fn allowed(&self) -> impl Iterator<Item = &'a Arc<Observed>> {
-        self.calls.iter().copied().filter(|call| call.decision == Decision::Allowed)
-    }
-}
-
 /// What every authenticated user holds.
 pub(crate) fn is_default(defaults: &[Rule], request: &Request) -> bool {
     defaults.iter().any(|rule| rule.allows(request))
@@ -131,7 +98,7 @@ pub(crate) fn is_default(defaults: &[Rule], request: &Request) -> bool {
 fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let held = authority::held(cx, selection);
     let activity = match (cx.usage, selection.user().as_str()) {
-        (Some(usage), user) if !user.is_empty() => Some(Activity::of(usage, user, cx.minor)),
+        (Some(usage), user) if !user.is_empty() => Some(Activity::of(usage, user, &Known::of(cx))),
         _ => None,
     };
     let defaults = crate::api::builtin::authenticated_rules(cx.minor);
@@ -140,9 +107,13 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let seen = activity.as_ref().filter(|activity| !activity.calls.is_empty());
     let recorded = cx.policy.zip(seen).map(|(policy, _)| observable::recorded(policy, selection));
     let calls = verdict::judge(cx, &mut grants, seen, recorded.as_ref(), &defaults);
-    let points = points::count(cx.table, &grants, seen, &defaults);
-    let minimal =
-        seen.map(|activity| minimal::role(cx, selection, &grants, &calls, activity, !held.bindings.is_empty()));
+    let index = GrantIndex::new(&grants);
+    let chosen = seen.map(|activity| ways::choose(&activity.needs, &index, &defaults));
+    let points = points::count(cx.table, &grants, seen.zip(chosen.as_deref()), &defaults);
+    let minimal = seen.zip(chosen.as_deref()).map(|(activity, chosen)| {
+        let done = Done { calls: &calls, activity, chosen, has_manifests: !held.bindings.is_empty() };
+        minimal::role(cx, selection, &grants, &done)
+    });
     let mut notes = selection.notes.clone();
     if entries_left_out > 0 {
         notes.push(format!(
@@ -170,7 +141,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         bindings: held.bindings,
         crds: subjects::crds(cx),
         accounts_beside: subjects::accounts_beside(cx, selection),
-        platform: cx.options.platform,
+        platform: activity.as_ref().map_or(cx.options.platform, |activity| activity.platform),
         points,
         entries_left_out,
         evidence: activity.as_ref().zip(cx.usage).map(|(activity, usage)| evidence(activity, usage)),

@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::GrantIndex;
+use super::ways::Chosen;
 use super::{Activity, Grant, Points, Verdict, is_default};
 use crate::api::{Liveness, Origin, Served, Table};
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
@@ -14,7 +15,12 @@ use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 /// (apiGroup, resource[/subresource], verb).
 type Point = (String, String, String);
 
-pub(super) fn count(table: &Table, grants: &[Grant], seen: Option<&Activity<'_>>, defaults: &[Rule]) -> Points {
+pub(super) fn count(
+    table: &Table,
+    grants: &[Grant],
+    seen: Option<(&Activity<'_>, &[Chosen<'_>])>,
+    defaults: &[Rule],
+) -> Points {
     let mut held: BTreeMap<&Scope, BTreeSet<Point>> = BTreeMap::new();
     let mut urls = BTreeSet::new();
     let mut unbounded = false;
@@ -35,19 +41,29 @@ pub(super) fn count(table: &Table, grants: &[Grant], seen: Option<&Activity<'_>>
         points.retain(|point| !is_default(defaults, &request(point)));
     }
 
+    let scopes: BTreeSet<&Scope> = grants.iter().map(|grant| &grant.scope).collect();
     let mut used: BTreeSet<(&Scope, Point)> = BTreeSet::new();
-    if let Some(seen) = seen {
+    if let Some((seen, chosen)) = seen {
         let index = GrantIndex::new(grants);
-        let requests = seen.allowed().map(|call| &call.request).chain(seen.needs.iter().map(|need| &need.request));
-        for request in requests.filter(|request| !is_default(defaults, request)) {
-            let Request::Resource(resource) = request else { continue };
+        let mut add = |request: &Request, covering: &[&'_ Grant]| {
+            let Request::Resource(resource) = request else { return };
             let point = (resource.api_group.clone(), resource.combined(), resource.verb.clone());
             // The widest scope that holds it, as held points of a namespace give way to those of the cluster.
-            let scope = index.covering(request).into_iter().map(|grant| &grant.scope).min();
-            if let Some(scope) = scope {
+            let scope = covering.iter().map(|grant| &grant.scope).min();
+            if let Some(scope) = scope.and_then(|scope| scopes.get(scope)) {
                 // Served or not by the table, it was asked for and is held.
                 held.entry(scope).or_default().insert(point.clone());
                 used.insert((scope, point));
+            }
+        };
+        for call in seen.allowed().filter(|call| !is_default(defaults, &call.request)) {
+            add(&call.request, &index.covering(&call.request));
+        }
+        // Of rules that are handed out with wildcards, what they reach is the grants' own.
+        for (ask, covering) in chosen.iter().flat_map(|chosen| &chosen.asks) {
+            let request = ask.request();
+            if !is_wild(&request) {
+                add(&request, covering);
             }
         }
     }
@@ -59,6 +75,13 @@ pub(super) fn count(table: &Table, grants: &[Grant], seen: Option<&Activity<'_>>
         used: seen.map(|_| used.len() as u64),
         unbounded,
         non_resource_urls: urls.len() as u64,
+    }
+}
+
+fn is_wild(request: &Request) -> bool {
+    match request {
+        Request::Resource(r) => [&r.verb, &r.api_group, &r.resource].into_iter().any(|text| text == "*"),
+        Request::NonResource(_) => false,
     }
 }
 

@@ -5,11 +5,11 @@ use std::sync::Arc;
 
 use super::index::GrantIndex;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
-use super::{meant, observable};
+use super::{meant, observable, ways};
 use crate::api::{EntryLiveness, Liveness, Served, Table, is_check_only, is_checked};
 use crate::audit::Decision;
 use crate::audit::policy::OwnRules;
-use crate::needs::NeedKind;
+use crate::needs::{Ask, NeedKind, Unread};
 use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 
 /// Sets the verdicts of `grants` and returns the judged calls. Without `seen` no grant is called used or unused; with
@@ -22,7 +22,7 @@ pub(super) fn judge(
     defaults: &[Rule],
 ) -> Vec<JudgedCall> {
     let judged = seen.map(|seen| judge_calls(grants, seen, defaults));
-    let uses = seen.zip(judged.as_ref()).map(|(seen, judged)| Uses::of(grants, seen, judged));
+    let uses = seen.zip(judged.as_ref()).map(|(seen, judged)| Uses::of(grants, seen, judged, defaults));
     let mut entries = entries(cx.table, grants);
     let verdicts: Vec<_> = grants
         .iter()
@@ -77,17 +77,20 @@ struct Uses {
     used_as: BTreeMap<usize, BTreeSet<String>>,
     /// Why the grant is needed by a call that it does not cover itself.
     needed: BTreeMap<usize, &'static str>,
-    /// Grants of `list` or `watch` of which the other half was called.
-    paired: BTreeSet<usize>,
+    /// Why the grant belongs to one that was used.
+    paired: BTreeMap<usize, String>,
+    /// Why any grant may be needed without a trace in this log.
+    unread: Option<&'static str>,
 }
 
 impl Uses {
-    fn of(grants: &[Grant], seen: &Activity<'_>, judged: &[JudgedCall]) -> Self {
+    fn of(grants: &[Grant], seen: &Activity<'_>, judged: &[JudgedCall], defaults: &[Rule]) -> Self {
         let index = GrantIndex::new(grants);
         let mut uses = Self::default();
         for call in judged {
             for at in &call.grants {
-                *uses.calls.entry(*at).or_default() += call.observed.count;
+                let count = uses.calls.entry(*at).or_default();
+                *count = count.saturating_add(call.observed.count);
                 if grants.get(*at).is_some_and(|grant| has_wildcard(&grant.rule)) {
                     uses.used_as.entry(*at).or_default().insert(describe(&call.observed.request));
                 }
@@ -95,14 +98,24 @@ impl Uses {
             if call.observed.decision == Decision::Allowed
                 && let Some(pair) = paired(&call.observed.request)
             {
-                uses.paired.extend(index.covering(&pair).iter().map(|grant| grant.index));
+                for grant in index.covering(&pair) {
+                    let verb = call.observed.request.verb();
+                    let reason = || format!("`{verb}` is used, and informers use list and watch together");
+                    uses.paired.entry(grant.index).or_insert_with(reason);
+                }
             }
         }
-        for need in seen.needs.iter().filter(|need| need.kind == NeedKind::Checked) {
-            for grant in index.covering(&need.request) {
-                uses.needed.entry(grant.index).or_insert(need.reason);
+        for chosen in ways::choose(&seen.needs, &index, defaults) {
+            // What is not held in full was not asked for, or another way was taken that is not known.
+            let counts = chosen.satisfied || chosen.need.kind == NeedKind::Checked;
+            for grant in chosen.asks.iter().filter(|_| counts).flat_map(|(_, grants)| grants) {
+                match chosen.need.kind {
+                    NeedKind::Pair => drop(uses.paired.entry(grant.index).or_insert(chosen.need.reason.to_owned())),
+                    _ => drop(uses.needed.entry(grant.index).or_insert(chosen.need.reason)),
+                }
             }
         }
+        uses.unread = seen.unread.iter().find_map(|(unread, call)| hides_all(*unread, call, &index));
         uses
     }
 }
@@ -124,16 +137,39 @@ fn verdict<'a>(
         return (Verdict::Dead, reason);
     }
     let Some(uses) = uses else { return (Verdict::Unjudged, String::new()) };
-    if uses.paired.contains(&grant.index)
-        && let Some(pair) = grant.rule.verbs.first().and_then(|verb| sibling(verb))
-    {
-        return (Verdict::Needed, format!("`{pair}` is used, and informers use list and watch together"));
+    if let Some(reason) = uses.paired.get(&grant.index) {
+        return (Verdict::Needed, reason.clone());
     }
     if liveness == Life::CheckOnly {
         let reason = "checked on behalf of the caller, never an event of its own";
         return (Verdict::Unobservable, reason.to_owned());
     }
-    (Verdict::Unused, String::new())
+    match uses.unread {
+        Some(reason) => (Verdict::Unobservable, reason.to_owned()),
+        None => (Verdict::Unused, String::new()),
+    }
+}
+
+/// Whether a call whose body is missing may have needed any permission at all: it hands out what the log does not show,
+/// and the subject has nothing that frees it of holding that.
+fn hides_all(unread: Unread, call: &Request, index: &GrantIndex<'_>) -> Option<&'static str> {
+    let Request::Resource(call) = call else { return None };
+    let freed = |resource: &str, verb: &str, name: &str| {
+        let (resource, verb, name) = (resource.to_owned(), verb.to_owned(), name.to_owned());
+        let request = ResourceRequest { resource, subresource: String::new(), verb, name, ..call.clone() };
+        !index.covering_ask(&Ask::Make(Request::Resource(request))).is_empty()
+    };
+    // Without a name: free for all.
+    match unread {
+        Unread::Rules if !freed(&call.resource, "escalate", "") => {
+            Some("it writes roles, and may hold this to hand it out: the log does not show their rules")
+        }
+        Unread::Binding if !(freed("clusterroles", "bind", "") && (call.resource.starts_with("cluster") || freed("roles", "bind", ""))) => {
+            Some("it binds roles, and may hold this to hand it out: the log does not show which, or not their rules")
+        }
+        Unread::Question => Some("it asks what it may do, and may ask for this: the log does not show its questions"),
+        Unread::Rules | Unread::Binding | Unread::Other => None,
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,11 +5,11 @@ use serde::Serialize;
 
 use super::authority::size;
 use super::verdict::{describe, sibling};
-use super::{Activity, MOST_GRANTS, is_default};
+use super::{Activity, Known, MOST_GRANTS, is_default};
 use crate::audit::{Decision, Sample, Usage};
 use crate::graph::{Graph, SubjectKey, binding_scope};
 use crate::manifest::Package;
-use crate::needs::NeedKind;
+use crate::needs::{Ask, NeedKind};
 use crate::rbac::{Request, Rule, Scope};
 
 /// The answer.
@@ -57,10 +57,10 @@ pub struct Leftover {
     pub rule: Rule,
 }
 
-/// Checks the rules against what `user` did; `minor` is the Kubernetes minor, such as `1.36`.
-pub fn verify(rules: &[(Scope, Rule)], user: &str, subject: &str, usage: &Usage, minor: &str) -> Verification {
-    let activity = Activity::of(usage, user, minor);
-    let defaults = crate::api::builtin::authenticated_rules(minor);
+/// Checks the rules against what `user` did.
+pub fn verify(rules: &[(Scope, Rule)], user: &str, subject: &str, usage: &Usage, known: &Known<'_>) -> Verification {
+    let activity = Activity::of(usage, user, known);
+    let defaults = crate::api::builtin::authenticated_rules(known.minor);
     let allowed = |request: &Request| {
         is_default(&defaults, request)
             || rules.iter().any(|(scope, rule)| scope.reaches(request.namespace()) && rule.allows(request))
@@ -75,7 +75,7 @@ pub fn verify(rules: &[(Scope, Rule)], user: &str, subject: &str, usage: &Usage,
     };
     for call in activity.allowed() {
         answer.checked += 1;
-        answer.calls += call.count;
+        answer.calls = answer.calls.saturating_add(call.count);
         if !allowed(&call.request) {
             answer.missing.push(Missing {
                 permission: describe(&call.request),
@@ -86,26 +86,31 @@ pub fn verify(rules: &[(Scope, Rule)], user: &str, subject: &str, usage: &Usage,
             });
         }
     }
-    for need in activity.needs.iter().filter(|need| need.kind == NeedKind::Checked && !allowed(&need.request)) {
-        answer.missing.push(Missing {
-            permission: describe(&need.request),
-            request: need.request.clone(),
-            count: 0,
-            reason: need.reason.to_owned(),
-            samples: Vec::new(),
-        });
+    let by_default: Vec<(Scope, Rule)> = defaults.iter().map(|rule| (Scope::Cluster, rule.clone())).collect();
+    let given = |ask: &Ask| ask.is_given_by(rules.iter().chain(&by_default).map(|(scope, rule)| (scope, rule)));
+    for need in activity.needs.iter().filter(|need| need.kind == NeedKind::Checked) {
+        if need.ways.iter().any(|way| way.iter().all(given)) {
+            continue;
+        }
+        for ask in need.ways.first().into_iter().flatten().filter(|ask| !given(ask)) {
+            let request = ask.request();
+            let (permission, reason) = (describe(&request), need.reason.to_owned());
+            answer.missing.push(Missing { permission, request, count: 0, reason, samples: Vec::new() });
+        }
     }
     let denied = activity.calls.iter().filter(|call| call.decision == Decision::Denied);
-    answer.denied = denied.filter(|call| !allowed(&call.request)).map(|call| call.count).sum();
+    let denied = denied.filter(|call| !allowed(&call.request)).map(|call| call.count);
+    answer.denied = denied.fold(0, u64::saturating_add);
     answer.leftover = leftover(rules, &activity);
     answer
 }
 
 fn leftover(rules: &[(Scope, Rule)], activity: &Activity<'_>) -> Vec<Leftover> {
     let asked = |scope: &Scope, rule: &Rule| {
-        let uses = activity.allowed().map(|call| &call.request);
-        let needs = activity.needs.iter().map(|need| &need.request);
-        uses.chain(needs).any(|request| scope.reaches(request.namespace()) && rule.allows(request))
+        let mut uses = activity.allowed().map(|call| &call.request);
+        let mut asks = activity.needs.iter().flat_map(|need| need.ways.iter().flatten());
+        uses.any(|request| scope.reaches(request.namespace()) && rule.allows(request))
+            || asks.any(|ask| ask.is_given(scope, rule))
     };
     let mut left = Vec::new();
     for (scope, rule) in rules {

@@ -1,6 +1,9 @@
 //! A block of lines read on any thread: the events in it with their texts in one place, and the lines that are to be
 //! read in the order of the log, because they are no plain events.
 
+use std::borrow::Cow;
+
+use super::behind::Behind;
 use super::decision::Stage;
 use super::level::Level;
 use super::records::{self, parse};
@@ -81,6 +84,8 @@ struct Stored {
     impersonator: Option<Text>,
     attributed_from: Option<Text>,
     checks: Vec<String>,
+    behind: Vec<Behind>,
+    unread: bool,
 }
 
 /// What is to be done next, in the order of the log.
@@ -147,6 +152,8 @@ impl Parsed {
             impersonator: said.impersonator.map(|user| self.text(user)),
             attributed_from: said.attributed_from.map(|user| self.text(user)),
             checks: sighting.checks.clone(),
+            behind: said.behind.to_vec(),
+            unread: said.unread,
         }
     }
 
@@ -181,6 +188,8 @@ impl Parsed {
                     object_namespace: text(stored.object_namespace),
                     impersonator: stored.impersonator.map(text),
                     attributed_from: stored.attributed_from.map(text),
+                    behind: Cow::Borrowed(&stored.behind),
+                    unread: stored.unread,
                 },
                 checks: stored.checks.clone(),
                 shape: stored.shape,

@@ -7,6 +7,7 @@ use std::ops::Deref;
 
 use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
 
 /// One line of a log. Every field may be missing: whether it is an event is decided afterwards.
 #[derive(Debug, Default, Deserialize)]
@@ -63,6 +64,12 @@ pub struct Event<'a> {
     /// What filters and admission wrote.
     #[serde(borrow)]
     pub annotations: Option<Annotations<'a>>,
+    /// The body of the request, from level `Request` on.
+    #[serde(borrow)]
+    pub request_object: Raw<'a>,
+    /// The body of the answer, at level `RequestResponse`.
+    #[serde(borrow)]
+    pub response_object: Raw<'a>,
 }
 
 impl Event<'_> {
@@ -211,6 +218,19 @@ impl<'de: 'a, 'a> Deserialize<'de> for Text<'a> {
         }
 
         deserializer.deserialize_any(TextVisitor)
+    }
+}
+
+/// A JSON value as it stands in the line, unparsed; empty for none.
+#[derive(Debug, Clone, Default)]
+pub struct Raw<'a>(pub Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Raw<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        <&'de RawValue>::deserialize(deserializer).map(|raw| match raw.get() {
+            "null" => Self::default(),
+            text => Self(Cow::Borrowed(text)),
+        })
     }
 }
 

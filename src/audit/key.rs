@@ -54,6 +54,8 @@ fn origin_mark(origin: Origin) -> &'static str {
     match origin {
         Origin::Call => "0",
         Origin::Impersonation => "1",
+        Origin::Asked => "2",
+        Origin::AskedBy => "3",
     }
 }
 
@@ -100,7 +102,12 @@ pub(super) fn read(key: &str) -> (String, Request, Origin, Decision) {
     (
         user,
         request,
-        if origin == "0" { Origin::Call } else { Origin::Impersonation },
+        match origin {
+            "0" => Origin::Call,
+            "1" => Origin::Impersonation,
+            "2" => Origin::Asked,
+            _ => Origin::AskedBy,
+        },
         match decision {
             "0" => Decision::Allowed,
             "1" => Decision::Denied,

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
+use super::behind;
 use super::level::Level;
 use super::time::Time;
 use super::usage::{
@@ -82,6 +83,8 @@ impl Observed {
         smallest(&mut self.reasons, other.reasons, MOST_REASONS);
         smallest(&mut self.impersonators, other.impersonators, MOST_IMPERSONATORS);
         smallest(&mut self.attributed_from, other.attributed_from, MOST_IMPERSONATORS);
+        self.unread = self.unread.saturating_add(other.unread);
+        behind::unite(&mut self.behind, other.behind);
         self.level = Level::of(&self.level).max(Level::of(&other.level)).name().to_owned();
         let namespaces = [&self.object_namespace, &other.object_namespace].into_iter().filter(|text| !text.is_empty());
         self.object_namespace = namespaces.min().cloned().unwrap_or_default();

@@ -1,6 +1,7 @@
 //! Audit log lines → observed calls → [`Usage`]: one pass, memory bounded by the distinct calls.
 //! Readers are handed in by `input`; nothing here touches disk.
 
+mod behind;
 mod block;
 mod cause;
 mod decision;
@@ -27,6 +28,7 @@ mod time;
 mod url;
 mod usage;
 
+pub use behind::{Behind, What};
 pub use follow::Following;
 pub use limits::Limit;
 pub use profile::{Profile, Said};

@@ -1,6 +1,9 @@
 //! What one event says, before it is counted: computed from the event alone, so that any thread can do it. The stages
 //! of a request meet, and calls are counted, in `reader`, in the order of the log.
 
+use std::borrow::Cow;
+
+use super::behind::{self, Shown};
 use super::cause::Cause;
 use super::decision::{self, Stage};
 use super::event::Event;
@@ -29,7 +32,8 @@ pub(super) struct Sighting<'a> {
     pub(super) key: &'a str,
     pub(super) seen: Seen<'a>,
     pub(super) said: Said<'a>,
-    /// The checks on the real user of a request that acts, or was refused to act, as another.
+    /// The checks on the real user of a request that acts, or was refused to act, as another; and the permission that a
+    /// review asks for.
     pub(super) checks: Vec<String>,
     pub(super) shape: Shape,
 }
@@ -61,12 +65,19 @@ pub(super) fn of<'a>(
     let attributed = select.attributed(shown, &event.user_agent);
     let object_namespace = event.object_ref.as_ref().map_or("", |object| &object.namespace);
     let differs = object_namespace != attributes.namespace();
+    let user = attributed.unwrap_or(shown);
+    let (mut checks, mut shown_behind) = (Vec::new(), Shown::default());
+    if !received {
+        checks = self::checks(event, &attributes, code, decision);
+        checks.extend(behind::asked(event, user, &attributes, code));
+        shown_behind = behind::of(event, &attributes, code, decision);
+    }
     Ok(Sighting {
         request: Request::of(event),
         stage,
         decision,
-        checks: if received { Vec::new() } else { checks(event, &attributes, code, decision) },
-        key: key::write(key, attributed.unwrap_or(shown), &attributes, Origin::Call, decision),
+        checks,
+        key: key::write(key, user, &attributes, Origin::Call, decision),
         seen: Seen {
             code,
             time: Time::of(event.time()),
@@ -80,6 +91,8 @@ pub(super) fn of<'a>(
             object_namespace: if differs { object_namespace } else { "" },
             impersonator: event.impersonated_user.is_some().then_some(&*event.user.username),
             attributed_from: attributed.map(|_| shown),
+            behind: Cow::Owned(shown_behind.behind),
+            unread: shown_behind.unread,
         },
         shape,
     })

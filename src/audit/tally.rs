@@ -1,12 +1,14 @@
 //! Distinct calls and their counts. A call seen before allocates nothing: it is found by the borrowed texts
 //! of its event. The same calls give the same result under any hash seed.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
+use super::behind::{self, Behind};
 use super::key::{self, cut};
 use super::level::Level;
 use super::time::Time;
@@ -26,7 +28,7 @@ pub(super) struct Seen<'a> {
 }
 
 /// What else an event says of a call.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Said<'a> {
     pub(super) reason: &'a str,
     /// The namespace of `objectRef` where it is not that of the request.
@@ -34,6 +36,9 @@ pub(super) struct Said<'a> {
     pub(super) impersonator: Option<&'a str>,
     /// The user that the log shows, where the call is counted as another's.
     pub(super) attributed_from: Option<&'a str>,
+    pub(super) behind: Cow<'a, [Behind]>,
+    /// The body decides what was checked, and is not there.
+    pub(super) unread: bool,
 }
 
 /// A distinct call of a [`Tally`].
@@ -91,6 +96,8 @@ struct Detail {
     object_namespace: Box<str>,
     impersonators: Vec<u32>,
     attributed_from: Vec<u32>,
+    behind: Vec<Behind>,
+    unread: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -185,7 +192,7 @@ impl Call {
     fn knows(&self, said: &Said<'_>, texts: &Texts) -> bool {
         let known = said.reason.is_empty() || texts.hash(said.reason) == self.reason;
         let acting = said.impersonator.is_some() || said.attributed_from.is_some();
-        known && said.object_namespace.is_empty() && !acting
+        known && said.object_namespace.is_empty() && !acting && said.behind.is_empty() && !said.unread
     }
 }
 
@@ -229,6 +236,10 @@ impl Detail {
         if self.object_namespace.is_empty() && !said.object_namespace.is_empty() {
             self.object_namespace = said.object_namespace.into();
         }
+        if said.behind.iter().any(|behind| !self.behind.contains(behind)) {
+            behind::unite(&mut self.behind, said.behind.iter().cloned());
+        }
+        self.unread += u64::from(said.unread);
         for (users, user) in
             [(&mut self.impersonators, said.impersonator), (&mut self.attributed_from, said.attributed_from)]
         {
@@ -276,6 +287,8 @@ impl Detail {
             level: call.level.name().to_owned(),
             impersonators: sorted(&self.impersonators),
             attributed_from: sorted(&self.attributed_from),
+            behind: self.behind,
+            unread: self.unread,
             more_than: None,
         })
     }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::behind::Behind;
 use super::limits::Limit;
 use crate::rbac::Request;
 use crate::source::Diagnostics;
@@ -65,6 +66,12 @@ pub struct Observed {
     /// Users whose calls were counted as those of `user` because the caller of rolecall said so, at most four, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributed_from: Vec<String>,
+    /// What bodies and answers show of the checks behind these calls, bounded, sorted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub behind: Vec<Behind>,
+    /// Authorized calls whose body decides what else was checked, and whose body the log does not have.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unread: u64,
     /// How many names of objects are left out: this stands for all of them, and its request has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_than: Option<u64>,
@@ -90,6 +97,10 @@ pub enum Origin {
     Call,
     /// `impersonate`, checked on the real user of an impersonated request.
     Impersonation,
+    /// The user asked whether it may (SelfSubjectAccessReview); the decision is the answer.
+    Asked,
+    /// Somebody else asked whether the user may (SubjectAccessReview): a kubelet, an aggregated API server, a webhook.
+    AskedBy,
 }
 
 /// What the authorizer said of a call.

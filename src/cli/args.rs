@@ -43,7 +43,7 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "MINOR", default_value = crate::api::DEFAULT_MINOR)]
     pub(super) kube_version: String,
     /// What the cluster runs: OpenShift checks more
-    #[arg(long, value_enum, value_name = "PLATFORM", default_value_t = PlatformArg::Vanilla)]
+    #[arg(long, value_enum, value_name = "PLATFORM", default_value_t = PlatformArg::Auto)]
     pub(super) platform: PlatformArg,
     /// Exit 3 when any part of the input could not be read
     #[arg(long)]
@@ -76,6 +76,8 @@ impl From<InstallModeArg> for InstallMode {
 /// Values of `--platform`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(super) enum PlatformArg {
+    /// As the log shows; else what either may check is kept
+    Auto,
     /// Kubernetes as it comes
     Vanilla,
     /// OpenShift
@@ -85,6 +87,7 @@ pub(super) enum PlatformArg {
 impl From<PlatformArg> for Platform {
     fn from(arg: PlatformArg) -> Self {
         match arg {
+            PlatformArg::Auto => Self::Auto,
             PlatformArg::Vanilla => Self::Vanilla,
             PlatformArg::Openshift => Self::OpenShift,
         }

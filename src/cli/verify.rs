@@ -7,7 +7,7 @@ use super::args::InputArgs;
 use super::output::{Format, Output, Terminal, write_file};
 use super::pipeline::{Loaded, Request};
 use super::progress::Progress;
-use crate::analysis;
+use crate::analysis::{self, Known};
 use crate::graph::{Graph, SubjectKey};
 use crate::input;
 use crate::report::verification;
@@ -43,7 +43,13 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         let graph = Graph::build(package, &args.input.kube_version);
         rules.extend(analysis::rules_for(package, &graph, &key));
     }
-    let answer = analysis::verify(&rules, &key.user(), &key.to_string(), usage, &args.input.kube_version);
+    let known = Known {
+        minor: &args.input.kube_version,
+        platform: args.input.platform.into(),
+        table: &loaded.table,
+        package: loaded.packages.first(),
+    };
+    let answer = analysis::verify(&rules, &key.user(), &key.to_string(), usage, &known);
     let text = match args.output.format {
         Format::Table => verification::table(&answer),
         Format::Json => verification::json(&answer)?,

@@ -47,6 +47,50 @@ impl Rule {
     }
 }
 
+impl Rule {
+    /// Whether a user with this rule may hand out `part`, which has one verb, and one (group, resource) or one URL
+    /// (Kubernetes `pkg/registry/rbac/validation/policy_comparator.go`, `ruleCovers`). Wildcards in `part` are words
+    /// that must be held as they are.
+    pub fn covers_part(&self, part: &Self) -> bool {
+        let names = &self.resource_names;
+        let named = names.is_empty()
+            || (!part.resource_names.is_empty() && part.resource_names.iter().all(|name| names.contains(name)));
+        part.verbs.iter().all(|verb| matches(&self.verbs, verb))
+            && part.api_groups.iter().all(|group| matches(&self.api_groups, group))
+            && part.resources.iter().all(|resource| resource_covers(&self.resources, resource))
+            && part.non_resource_urls.iter().all(|url| self.non_resource_urls.iter().any(|own| url_matches(own, url)))
+            && (part.resources.is_empty() || named)
+    }
+
+    /// This rule as rules of one verb, on one (group, resource) with one name at most, or on one URL.
+    pub fn parts(&self) -> Vec<Self> {
+        let one = |text: &String| vec![text.clone()];
+        let mut parts = Vec::new();
+        for verb in &self.verbs {
+            for (group, resource) in self.api_groups.iter().flat_map(|g| self.resources.iter().map(move |r| (g, r))) {
+                let part =
+                    Self { verbs: one(verb), api_groups: one(group), resources: one(resource), ..Self::default() };
+                let named = |name| Self { resource_names: one(name), ..part.clone() };
+                parts.extend(self.resource_names.iter().map(named));
+                if self.resource_names.is_empty() {
+                    parts.push(part);
+                }
+            }
+            let on_url = |url| Self { verbs: one(verb), non_resource_urls: one(url), ..Self::default() };
+            parts.extend(self.non_resource_urls.iter().map(on_url));
+        }
+        parts
+    }
+}
+
+/// `resourceCoversAll` of one resource.
+fn resource_covers(rules: &[String], asked: &str) -> bool {
+    let of_any = |rule: &String| {
+        asked.split_once('/').is_some_and(|(_, subresource)| rule.strip_prefix("*/") == Some(subresource))
+    };
+    rules.iter().any(|rule| rule == ALL || rule == asked || of_any(rule))
+}
+
 /// `VerbMatches`, `APIGroupMatches`: exact or `*`.
 fn matches(rules: &[String], asked: &str) -> bool {
     rules.iter().any(|rule| rule == ALL || rule == asked)

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use serde::Deserialize;
 
 use super::super::cause::Cause;
-use super::super::event::{Annotations, Event, Name, Status, Text};
+use super::super::event::{Annotations, Event, Name, Raw, Status, Text};
 use super::envelope::Outer;
 use super::{Opened, Shape, text_of};
 
@@ -63,7 +63,8 @@ struct Payload<'a> {
     authorization_info: Option<Vec<Authorization>>,
     #[serde(borrow)]
     status: Option<GrpcStatus<'a>>,
-    request: Option<serde::de::IgnoredAny>,
+    #[serde(borrow)]
+    request: Option<Raw<'a>>,
     #[serde(alias = "requestjson")]
     request_json: Option<serde::de::IgnoredAny>,
 }
@@ -200,6 +201,7 @@ fn convert<'a>(entry: Entry<'a>, payload: Payload<'a>) -> Event<'a> {
         response_status: Some(Status { code, message: status.message }),
         request_received_timestamp: entry.timestamp,
         annotations: Some(Annotations { decision, reason: labels.reason }),
+        request_object: payload.request.unwrap_or_default(),
         ..Event::default()
     }
 }
@@ -262,7 +264,7 @@ impl Payload<'_> {
                 .map(|metadata| Metadata { caller_supplied_user_agent: text(metadata.caller_supplied_user_agent) }),
             authorization_info: self.authorization_info,
             status: self.status.map(|status| GrpcStatus { code: status.code, message: text(status.message) }),
-            request: self.request,
+            request: self.request.map(|raw| Raw(Cow::Owned(raw.0.into_owned()))),
             request_json: self.request_json,
         }
     }

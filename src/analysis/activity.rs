@@ -1,0 +1,165 @@
+//! What a subject did, with what that needed: the calls of the Usage profile that are its own, and `needs` of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Context, minor_of};
+use crate::api::{Table, builtin};
+use crate::audit::{Decision, Observed, Origin, Usage, What};
+use crate::manifest::{Package, PolicyRule, RoleKind};
+use crate::needs::{self, Cluster, Need, Platform, Roles, Unread};
+use crate::rbac::{Request, Rule};
+
+/// What is known beside the log.
+#[derive(Debug, Clone, Copy)]
+pub struct Known<'a> {
+    /// Kubernetes minor, such as `1.36`.
+    pub minor: &'a str,
+    /// What the cluster runs.
+    pub platform: Platform,
+    /// What is served.
+    pub table: &'a Table,
+    /// The package whose roles a binding may name.
+    pub package: Option<&'a Package>,
+}
+
+impl<'a> Known<'a> {
+    pub(super) fn of(cx: &Context<'a>) -> Self {
+        Self { minor: cx.minor, platform: cx.options.platform, table: cx.table, package: Some(cx.package) }
+    }
+}
+
+/// What a subject did, with what that needed.
+#[derive(Debug, Default)]
+pub(crate) struct Activity<'a> {
+    /// All its calls, and the checks that impersonation made on it.
+    pub(crate) calls: Vec<&'a Arc<Observed>>,
+    /// Needs of its authorized calls, each once.
+    pub(crate) needs: Vec<Need>,
+    /// What its calls were refused for behind the authorizer.
+    pub(crate) refused: Vec<(&'a Arc<Observed>, Vec<Need>)>,
+    /// What the log hints at.
+    pub(crate) suspected: Vec<String>,
+    /// What missing bodies would have told, with the calls that miss them.
+    pub(crate) unread: Vec<(Unread, &'a Request)>,
+    /// Permissions that it asked for and was denied: it goes without.
+    pub(crate) goes_without: u64,
+    /// What the cluster runs: as asked for, else as the log shows.
+    pub(crate) platform: Platform,
+}
+
+impl<'a> Activity<'a> {
+    pub(crate) fn of(usage: &'a Usage, user: &str, known: &Known<'_>) -> Self {
+        // They are sorted by user.
+        let start = usage.calls.partition_point(|call| call.user.as_str() < user);
+        let all: Vec<&Arc<Observed>> = usage.calls.iter().skip(start).take_while(|call| call.user == user).collect();
+        let platform = platform(usage, known.platform);
+        let roles = KnownRoles { known, written: written(&all) };
+        let cluster = Cluster { minor: minor_of(known.minor), platform, table: known.table, roles: &roles };
+        let mut activity = Self { platform, ..Self::default() };
+        let mut needs = BTreeSet::new();
+        for call in all {
+            needs.extend(needs::of(call, &cluster));
+            match (call.origin, call.decision) {
+                (Origin::Asked, Decision::Denied) => activity.goes_without += 1,
+                (Origin::Asked | Origin::AskedBy, _) => {}
+                (Origin::Call | Origin::Impersonation, _) => activity.calls.push(call),
+            }
+            let refused = needs::refused(call, &cluster);
+            if !refused.is_empty() {
+                activity.refused.push((call, refused));
+            }
+            activity.suspected.extend(needs::suspected(call));
+            activity.unread.extend(needs::unread(call).map(|unread| (unread, &call.request)));
+            activity.unread.extend(unknown_role(call, &roles).map(|unread| (unread, &call.request)));
+        }
+        activity.suspected.sort();
+        activity.suspected.dedup();
+        activity.needs = needs.into_iter().collect();
+        activity
+    }
+
+    pub(crate) fn allowed(&self) -> impl Iterator<Item = &'a Arc<Observed>> {
+        self.calls.iter().copied().filter(|call| call.decision == Decision::Allowed)
+    }
+}
+
+/// A binding of a role whose rules are nowhere to be found: any permission may be held for it.
+fn unknown_role(call: &Observed, roles: &KnownRoles<'_>) -> Option<Unread> {
+    let namespace = call.request.namespace();
+    let passed = call.behind.iter().filter(|behind| !behind.refused);
+    let mut bound = passed.filter_map(|behind| match &behind.what {
+        What::RoleRef { role_kind, name } => Some((role_kind, name)),
+        _ => None,
+    });
+    bound.any(|(kind, name)| roles.rules(kind, namespace, name).is_none()).then_some(Unread::Binding)
+}
+
+/// What the cluster runs, as far as the log tells: OpenShift's own groups are asked for all the time there.
+fn platform(usage: &Usage, asked: Platform) -> Platform {
+    let of_openshift = |call: &Arc<Observed>| match &call.request {
+        Request::Resource(request) => {
+            request.api_group == "config.openshift.io"
+                && call.decision == Decision::Allowed
+                && call.codes.keys().any(|code| (200..300).contains(code))
+        }
+        Request::NonResource(_) => false,
+    };
+    match asked {
+        Platform::Auto if usage.calls.iter().any(of_openshift) => Platform::OpenShift,
+        asked => asked,
+    }
+}
+
+/// Rules that were written into roles, by kind of role and namespace: which of them is which the log does not always
+/// tell, so a binding may mean any.
+type Written = BTreeMap<(&'static str, String), BTreeSet<Rule>>;
+
+fn written(calls: &[&Arc<Observed>]) -> Written {
+    let mut written = Written::new();
+    for call in calls.iter().filter(|call| call.decision == Decision::Allowed) {
+        let Request::Resource(request) = &call.request else { continue };
+        let kind = if request.resource == "roles" { "Role" } else { "ClusterRole" };
+        for behind in call.behind.iter().filter(|behind| !behind.refused) {
+            if let What::Rules { rules } = &behind.what {
+                written.entry((kind, request.namespace.clone())).or_default().extend(rules.iter().cloned());
+            }
+        }
+    }
+    written
+}
+
+#[derive(Debug)]
+struct KnownRoles<'a> {
+    known: &'a Known<'a>,
+    written: Written,
+}
+
+impl Roles for KnownRoles<'_> {
+    fn rules(&self, role_kind: &str, namespace: &str, name: &str) -> Option<Vec<Rule>> {
+        let is_role = role_kind == "Role";
+        let (kind, place, key) = match is_role {
+            true => (RoleKind::Role, namespace, "Role"),
+            false => (RoleKind::ClusterRole, "", "ClusterRole"),
+        };
+        let builtin = match is_role {
+            true => builtin::role(self.known.minor, namespace, name),
+            false => builtin::cluster_role(self.known.minor, name),
+        };
+        if let Some(role) = builtin {
+            return Some(role.rules.clone());
+        }
+        let shipped = self.known.package.and_then(|package| {
+            let same = |role: &&crate::manifest::Role| {
+                role.kind == kind
+                    && role.name.value == name
+                    && (!is_role || package.resolve(role.namespace.as_ref()) == namespace)
+            };
+            package.facts.roles.iter().find(same)
+        });
+        if let Some(role) = shipped {
+            return Some(role.rules.iter().map(PolicyRule::to_rule).collect());
+        }
+        self.written.get(&(key, place.to_owned())).map(|rules| rules.iter().cloned().collect())
+    }
+}
