@@ -6,6 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::{Confidence, Coverage};
 use crate::audit::{LogQuality, Observed};
 use crate::needs::Platform;
 use crate::rbac::{Rule, Scope};
@@ -39,6 +40,9 @@ pub struct Assessment {
     /// The evidence; absent without a log.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub evidence: Option<Evidence>,
+    /// How much of the operator's life the evidence shows; absent without a call of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub coverage: Option<Coverage>,
     /// Every grant: one verb × group × resource (or URL) of a rule entry through one binding.
     pub grants: Vec<Grant>,
     /// Every observed call of the subject.
@@ -227,7 +231,10 @@ pub struct Grant {
     pub meant: Vec<Meant>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Why, in plain words, where the verdict alone does not say it.
+    /// Of an unused grant: how sure that is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub confidence: Option<Confidence>,
+    /// Why, in plain words, where the verdict alone does not say it; of an unused grant, what keeps it from being surer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
     /// Authorized calls that this grant covers.
@@ -372,7 +379,7 @@ pub enum Basis {
     Needed,
     /// Used, but nothing in the input grants it: an addition.
     Unexplained,
-    /// Kept although unseen: the log could not have shown it.
+    /// Kept although unseen: the log could not have shown it, or its path was not exercised.
     Kept,
 }
 

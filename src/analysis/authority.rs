@@ -124,6 +124,7 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> (Vec<Grant>, u64
                     served: false,
                     meant: Vec::new(),
                     verdict: Verdict::Unjudged,
+                    confidence: None,
                     reason: String::new(),
                     calls: 0,
                     used_as: Vec::new(),

@@ -8,7 +8,8 @@ use super::names::pinned;
 use super::verdict::{describe, paired};
 use super::ways::Chosen;
 use super::{
-    Activity, Basis, CallVerdict, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules, Selection, Verdict,
+    Activity, Basis, CallVerdict, Confidence, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules,
+    Selection, Verdict,
 };
 use crate::needs::NeedKind;
 use crate::rbac::cover::{self, Entry};
@@ -58,9 +59,7 @@ pub(super) struct Done<'d, 'a> {
 pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], done: &Done<'_, '_>) -> MinimalRole {
     let occurrences = occurrences(cx, grants, done);
     let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
-    if !cx.options.drop_unexercised {
-        pieces.extend(kept(grants, &pieces));
-    }
+    pieces.extend(kept(cx, grants, &pieces));
     MinimalRole { scopes: rules(&pieces), denied: denied(done), notes: done.activity.suspected.clone() }
 }
 
@@ -102,8 +101,20 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
         }
         found.push(Occurrence { request, grants: granted, basis, reason });
     }
+    let place = |request: &Request| match request {
+        Request::Resource(r) => (r.verb.clone(), r.api_group.clone(), r.combined(), r.namespace.clone()),
+        Request::NonResource(r) => (r.verb.clone(), String::new(), r.path.clone(), String::new()),
+    };
+    let used: BTreeSet<_> = found.iter().map(|occurrence| place(&occurrence.request)).collect();
     for chosen in done.chosen {
         for (ask, granted) in &chosen.asks {
+            // A pair says nothing of names: what is used shows which.
+            let request = ask.request();
+            let pair = chosen.need.kind == NeedKind::Pair;
+            // Without a shipped role: exactly what was seen, but that informers list and watch.
+            if pair && (used.contains(&place(&request)) || (!done.has_manifests && request.verb() != "list")) {
+                continue;
+            }
             let basis = match (granted.is_empty() && done.has_manifests, chosen.need.kind) {
                 (false, _) if chosen.satisfied || !done.has_manifests => Basis::Needed,
                 // The shipped role works without it.
@@ -111,7 +122,6 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
                 (false, NeedKind::Checked) => Basis::Needed,
                 (true, NeedKind::Checked) => Basis::Unexplained,
             };
-            let request = ask.request();
             let reason = format!("`{}`: {}", request.verb(), chosen.need.reason);
             found.push(Occurrence { request, grants: granted.clone(), basis, reason });
         }
@@ -215,12 +225,25 @@ fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence
     }
 }
 
-/// Grants that stay because the log could not have shown them.
-fn kept(grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
+/// Why a grant stays although it was not seen in use: the log could not have shown it, or its path was not exercised.
+fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
+    match (grant.verdict, grant.confidence) {
+        (Verdict::Unobservable, _) if !cx.options.drop_unobservable => {
+            Some(format!("kept although unseen: {}", grant.reason))
+        }
+        (Verdict::Unused, Some(confidence)) if confidence < Confidence::High && !cx.options.drop_unexercised => {
+            Some(format!("kept although unseen, as its path may not have been exercised: {}", grant.reason))
+        }
+        _ => None,
+    }
+}
+
+/// Grants that stay although they were not seen in use.
+fn kept(cx: &Context<'_>, grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
     let present: BTreeSet<(&Scope, &Entry)> = pieces.iter().map(|piece| (&piece.scope, &piece.entry)).collect();
-    let unobservable = grants.iter().filter(|grant| grant.verdict == Verdict::Unobservable);
+    let unseen = grants.iter().filter_map(|grant| Some((grant, kept_for(cx, grant)?)));
     let mut kept: BTreeMap<(Scope, Entry), Piece> = BTreeMap::new();
-    for grant in unobservable {
+    for (grant, reason) in unseen {
         let rule = &grant.rule;
         let Some(verb) = rule.verbs.first().cloned() else { continue };
         let entry = match (rule.api_groups.first(), rule.resources.first(), rule.non_resource_urls.first()) {
@@ -234,12 +257,7 @@ fn kept(grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
             _ => continue,
         };
         if !present.contains(&(&grant.scope, &entry)) {
-            let piece = Piece {
-                scope: grant.scope.clone(),
-                entry: entry.clone(),
-                basis: Basis::Kept,
-                reason: format!("kept although unseen: {}", grant.reason),
-            };
+            let piece = Piece { scope: grant.scope.clone(), entry: entry.clone(), basis: Basis::Kept, reason };
             kept.insert((grant.scope.clone(), entry), piece);
         }
     }

@@ -5,6 +5,7 @@ mod activity;
 mod assessment;
 mod authority;
 mod budget;
+mod coverage;
 mod difference;
 mod generated;
 mod index;
@@ -18,9 +19,9 @@ mod verdict;
 mod verify;
 mod ways;
 
-use crate::api::Table;
 use self::index::GrantIndex;
 use self::minimal::Done;
+use crate::api::Table;
 use crate::audit::policy::Policy;
 use crate::audit::{Observed, Usage};
 use crate::graph::{Graph, SubjectKey};
@@ -28,11 +29,12 @@ use crate::manifest::Package;
 use crate::rbac::{Request, Rule};
 use crate::source::SourceMap;
 
+pub use crate::needs::Platform;
 pub(crate) use activity::Activity;
 pub use activity::Known;
 pub use assessment::*;
-pub use crate::needs::Platform;
 pub use budget::{Budget, MOST_GRANTS};
+pub use coverage::{Confidence, Coverage, Lifecycle};
 pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
 pub use subjects::Selection;
@@ -73,8 +75,10 @@ pub struct Options {
     pub namespaces: Namespaces,
     /// Which names the minimal role pins.
     pub names: Names,
-    /// Leave out grants that are kept only because the log could not have shown them.
+    /// Leave out unused grants whose path was not exercised.
     pub drop_unexercised: bool,
+    /// Leave out grants whose use the log could not have shown.
+    pub drop_unobservable: bool,
     /// Grant denied calls too.
     pub include_denied: bool,
 }
@@ -107,6 +111,12 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let seen = activity.as_ref().filter(|activity| !activity.calls.is_empty());
     let recorded = cx.policy.zip(seen).map(|(policy, _)| observable::recorded(policy, selection));
     let calls = verdict::judge(cx, &mut grants, seen, recorded.as_ref(), &defaults);
+    let coverage = seen.zip(cx.usage).map(|(activity, usage)| Coverage::of(cx, usage, activity));
+    for grant in grants.iter_mut().filter(|grant| grant.verdict == Verdict::Unused) {
+        let (confidence, missing) = coverage.as_ref().map(|coverage| coverage.confidence(grant)).unzip();
+        grant.confidence = confidence;
+        grant.reason = missing.filter(|missing| !missing.is_empty()).unwrap_or_default();
+    }
     let index = GrantIndex::new(&grants);
     let chosen = seen.map(|activity| ways::choose(&activity.needs, &index, &defaults));
     let points = points::count(cx.table, &grants, seen.zip(chosen.as_deref()), &defaults);
@@ -144,6 +154,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         platform: activity.as_ref().map_or(cx.options.platform, |activity| activity.platform),
         points,
         entries_left_out,
+        coverage,
         evidence: activity.as_ref().zip(cx.usage).map(|(activity, usage)| evidence(activity, usage)),
         grants,
         calls,

@@ -203,7 +203,7 @@ fn what_is_checked_without_an_event_is_needed_or_unobservable_never_unused() {
     let kept = ["cluster: deployments/finalizers update (Kept)", "cluster: clusterroles bind (Kept)"];
     let home = ["namespace/ns: pods list,watch", "namespace/ns: deployments create,patch"];
     assert_eq!(minimal(&judged), [kept[0], kept[1], home[0], home[1]]);
-    let dropped = only(judge(&roles, &events, Options { drop_unexercised: true, ..Options::default() }));
+    let dropped = only(judge(&roles, &events, Options { drop_unobservable: true, ..Options::default() }));
     assert_eq!(minimal(&dropped), home);
 }
 
@@ -323,7 +323,9 @@ fn a_verified_role_names_the_call_that_it_would_refuse() {
     let package = manifest::package::split(&["m.yaml".to_owned()], vec![("m.yaml".to_owned(), facts)]).remove(0);
     let graph = Graph::build(&package, "1.36");
     let key = SubjectKey::parse("ns/op");
-    let answer = verify(&rules_for(&package, &graph, &key), &key.user(), "ns/op", &usage, "1.36");
+    let table = crate::api::Table::for_minor("1.36").unwrap();
+    let known = Known { minor: "1.36", platform: Platform::Auto, table: &table, package: None };
+    let answer = verify(&rules_for(&package, &graph, &key), &key.user(), "ns/op", &usage, &known);
     let missing: Vec<String> = answer.missing.iter().map(|missing| describe(&missing.request)).collect();
     assert_eq!(missing, ["get secrets"]);
     assert_eq!(answer.missing[0].samples[0].line, 2);

@@ -164,7 +164,10 @@ fn hides_all(unread: Unread, call: &Request, index: &GrantIndex<'_>) -> Option<&
         Unread::Rules if !freed(&call.resource, "escalate", "") => {
             Some("it writes roles, and may hold this to hand it out: the log does not show their rules")
         }
-        Unread::Binding if !(freed("clusterroles", "bind", "") && (call.resource.starts_with("cluster") || freed("roles", "bind", ""))) => {
+        Unread::Binding
+            if !(freed("clusterroles", "bind", "")
+                && (call.resource.starts_with("cluster") || freed("roles", "bind", ""))) =>
+        {
             Some("it binds roles, and may hold this to hand it out: the log does not show which, or not their rules")
         }
         Unread::Question => Some("it asks what it may do, and may ask for this: the log does not show its questions"),

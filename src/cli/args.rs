@@ -106,9 +106,12 @@ pub(super) struct RoleArgs {
     /// Grant denied calls too
     #[arg(long)]
     pub(super) include_denied: bool,
-    /// Leave out grants that are kept only because the log could not have shown their use
+    /// Leave out unused grants that are kept because their path may not have been exercised in the log
     #[arg(long)]
     pub(super) drop_unexercised: bool,
+    /// Leave out grants that are kept because the log could not have shown their use: the operator may break
+    #[arg(long)]
+    pub(super) drop_unobservable: bool,
 }
 
 /// Values of `--names`.

@@ -306,6 +306,7 @@ pub(super) fn options(input: &InputArgs, role: RoleArgs) -> Options {
         namespaces: role.namespaces.into(),
         names: role.names.into(),
         drop_unexercised: role.drop_unexercised,
+        drop_unobservable: role.drop_unobservable,
         include_denied: role.include_denied,
     }
 }

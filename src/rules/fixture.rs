@@ -55,6 +55,7 @@ pub(crate) fn subject() -> Assessment {
         evidence: None,
         grants: Vec::new(),
         calls: Vec::new(),
+        coverage: None,
         entries_left_out: 0,
         minimal: None,
         notes: Vec::new(),
@@ -126,6 +127,7 @@ pub(crate) fn entry(
                     served: true,
                     meant: Vec::new(),
                     verdict: Verdict::Unjudged,
+                    confidence: None,
                     reason: String::new(),
                     calls: 0,
                     used_as: Vec::new(),
@@ -194,6 +196,8 @@ pub(crate) fn call(
         level: "Metadata".to_owned(),
         impersonators: Vec::new(),
         attributed_from: Vec::new(),
+        behind: Vec::new(),
+        unread: 0,
         more_than: None,
     };
     assessment.calls.push(JudgedCall { observed: observed.into(), verdict, grants: grants.to_vec() });

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use crate::common::{PINNED_MINOR, Run, assess, load, runs, shared, text};
-use rolecall::analysis::{Assessment, Basis, CallVerdict, MinimalRole, Names, Options, rules_for, singles, verify};
+use rolecall::analysis::{
+    Assessment, Basis, CallVerdict, Known, MinimalRole, Names, Options, Platform, rules_for, singles, verify,
+};
 use rolecall::audit::Usage;
 use rolecall::graph::{Graph, SubjectKey};
 use rolecall::rbac::{PermissionSet, Rule, Scope};
@@ -139,12 +141,18 @@ pub(crate) fn without_each_entry(minimal: &MinimalRole) -> impl Iterator<Item = 
     })
 }
 
+/// What is known beside the log.
+pub(crate) fn known(loaded: &rolecall::cli::pipeline::Loaded) -> Known<'_> {
+    let (platform, package) = (Platform::Auto, loaded.packages.first());
+    Known { minor: PINNED_MINOR, platform, table: &loaded.table, package }
+}
+
 /// Without any one entry `verify` must name a call. Returns how many entries were tried.
-fn every_entry_is_needed(minimal: &MinimalRole, subject: &str, usage: &Usage, what: &str) -> u64 {
+fn every_entry_is_needed(minimal: &MinimalRole, subject: &str, usage: &Usage, known: &Known<'_>, what: &str) -> u64 {
     let key = SubjectKey::parse(subject);
     let mut tried = 0;
     for (entry, rest) in without_each_entry(minimal) {
-        let answer = verify(&rest, &key.user(), subject, usage, PINNED_MINOR);
+        let answer = verify(&rest, &key.user(), subject, usage, known);
         assert!(!answer.missing.is_empty(), "{what}: without {entry} nothing is missing");
         tried += 1;
     }
@@ -176,6 +184,7 @@ fn the_generated_role_allows_every_authorised_call_and_not_more_than_needed() {
         for manifests in [vec![text(&run.manifests)], vec![]] {
             let loaded = load(&manifests, &[text(&run.log)]);
             let usage = loaded.usage.as_ref().unwrap();
+            let known = known(&loaded);
             for subject in run.subjects() {
                 for names in [Names::Shipped, Names::All] {
                     let what = format!("{operator}/{name} {subject} manifests={} {names:?}", !manifests.is_empty());
@@ -184,14 +193,14 @@ fn the_generated_role_allows_every_authorised_call_and_not_more_than_needed() {
                     let yaml = role_yaml::render(&assessment, minimal);
                     let rules = read_back(&yaml, &subject);
                     let key = SubjectKey::parse(&subject);
-                    let answer = verify(&rules, &key.user(), &subject, usage, PINNED_MINOR);
+                    let answer = verify(&rules, &key.user(), &subject, usage, &known);
                     assert!(answer.checked > 0, "{what}: nothing checked");
                     assert!(answer.missing.is_empty(), "{what}: {:#?}\n{yaml}", answer.missing);
                     if !assessment.grants.is_empty() {
                         no_wider_than_shipped(minimal, &assessment, &what);
                     }
                     roles += 1;
-                    entries += every_entry_is_needed(minimal, &subject, usage, &what);
+                    entries += every_entry_is_needed(minimal, &subject, usage, &known, &what);
                 }
             }
         }

@@ -99,7 +99,9 @@ fn named_check(message: &str) -> Option<Request> {
 fn refuser(message: &str) -> Refuser {
     let says = |text: &str| message.contains(text);
     match () {
-        () if says("exceeded quota") || says("failed quota") || says("maximum ") && says(" usage per ") => Refuser::Quota,
+        () if says("exceeded quota") || says("failed quota") || says("maximum ") && says(" usage per ") => {
+            Refuser::Quota
+        }
         () if says("because it is being terminated") => Refuser::Terminating,
         () if says("violates PodSecurity") => Refuser::PodSecurity,
         () if says("ValidatingAdmissionPolicy '") => Refuser::AdmissionPolicy,

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::audit::{Behind, What};
 use crate::audit::{Profile, Sample};
 use crate::rbac::{NonResourceRequest, ResourceRequest};
 use crate::source::{Diagnostic, DiagnosticKind, Location};
@@ -30,9 +31,17 @@ fn observed() -> impl Strategy<Value = Observed> {
         (time(), time()),
         prop::collection::btree_set(sample, 0..4),
         (texts(), texts(), few(&["Metadata", "Request", "other"]), few(&["", "x", "y"])),
+        prop::collection::btree_set(0..90_u8, 0..50),
     )
         .prop_map(
-            |((user, request, decision), codes, (first, last), samples, (reasons, users, level, namespace))| Observed {
+            |(
+                (user, request, decision),
+                codes,
+                (first, last),
+                samples,
+                (reasons, users, level, namespace),
+                signers,
+            )| Observed {
                 user,
                 request,
                 origin: Origin::Call,
@@ -47,9 +56,15 @@ fn observed() -> impl Strategy<Value = Observed> {
                 level,
                 impersonators: users.into_iter().collect(),
                 attributed_from: Vec::new(),
+                behind: signers.into_iter().map(signer).collect(),
+                unread: 1,
                 more_than: None,
             },
         )
+}
+
+fn signer(number: u8) -> Behind {
+    Behind { what: What::Signer { name: format!("example.com/{number:02}") }, refused: false }
 }
 
 fn usage() -> impl Strategy<Value = Usage> {
@@ -126,6 +141,8 @@ fn names_beyond_the_bound_are_one_call_that_says_so() {
             level: "Metadata".to_owned(),
             impersonators: vec![],
             attributed_from: vec![],
+            behind: vec![],
+            unread: 0,
             more_than: None,
         })
     };

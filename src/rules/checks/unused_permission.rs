@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::Input;
-use crate::analysis::{Grant, RoleState, Verdict};
+use crate::analysis::{Confidence, Grant, RoleState, Verdict};
 use crate::finding::{Finding, LocationOf};
 use crate::rules::document::RuleDoc;
 use crate::rules::draft::{Draft, class, label};
@@ -55,10 +55,25 @@ fn subject_of(slice: &Slice<'_>) -> String {
 /// The action, and a warning where another subject that holds the same tokens uses them.
 pub(super) fn advice(input: &Input<'_>, entry: &Entry<'_>, grants: &[&Grant], action: &str) -> String {
     let users = input.uses.others(input.assessment, grants);
-    if users.is_empty() {
-        return format!("{action}, or keep it and say why.");
+    let advice = match users.is_empty() {
+        true => format!("{action}, or keep it and say why."),
+        false => {
+            format!("{} also uses {}: give each its own role, then: {action}.", some_of(users), label(&entry.role))
+        }
+    };
+    format!("{advice}{}", caution(grants))
+}
+
+/// What keeps the least sure of the grants from being surely unused.
+fn caution(grants: &[&Grant]) -> String {
+    let least = grants.iter().filter(|grant| grant.verdict == Verdict::Unused).min_by_key(|grant| grant.confidence);
+    match least.and_then(|grant| Some((grant.confidence?, &grant.reason))) {
+        Some((confidence, missing)) if confidence < Confidence::High => {
+            let sure = if confidence == Confidence::Low { "Low" } else { "Medium" };
+            format!(" {sure} confidence, and kept in the generated role: {missing}.")
+        }
+        _ => String::new(),
     }
-    format!("{} also uses {}: give each its own role, then: {action}.", some_of(users), label(&entry.role))
 }
 
 /// Roles that are nobody's to edit (built in): one finding a binding, in RC187 (`all`) where nothing of the role

@@ -8,6 +8,7 @@ use rolecall::input::log::read_logs;
 use rolecall::needs;
 use rolecall::rbac::Request;
 
+use super::needed;
 use crate::common::shared;
 
 const ACCOUNT: &str = "system:serviceaccount:op-ns:op";
@@ -18,7 +19,7 @@ fn uses(usage: &Usage) -> Vec<String> {
     let mut uses = Vec::new();
     for call in usage.calls.iter().filter(allowed) {
         uses.push(shown(&call.request));
-        uses.extend(needs::of(call, (1, 36)).iter().map(|need| shown(&need.request)));
+        uses.extend(needed(call).iter().map(shown));
     }
     uses.sort();
     uses.dedup();

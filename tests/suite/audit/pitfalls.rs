@@ -7,9 +7,10 @@
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use rolecall::audit::{Collector, Decision, Usage};
-use rolecall::needs;
 use rolecall::rbac::Request;
 use serde_json::{Value, json};
+
+use super::needed;
 
 const ACCOUNT: &str = "system:serviceaccount:op-ns:op";
 
@@ -45,7 +46,7 @@ fn said(usage: &Usage) -> Vec<String> {
         };
         text += &if call.count == 1 { String::new() } else { format!(" x{}", call.count) };
         said.push(text);
-        said.extend(needs::of(call, (1, 36)).iter().map(|need| format!("+ {}", shown(&need.request))));
+        said.extend(needed(call).iter().map(|need| format!("+ {}", shown(need))));
     }
     said.extend(usage.quality.skipped.iter().map(|skipped| format!("{} {}", skipped.lines, skipped.cause)));
     said

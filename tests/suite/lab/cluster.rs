@@ -17,8 +17,17 @@ const PATIENCE: Duration = Duration::from_secs(90);
 /// How often other ports are tried.
 const ATTEMPTS: usize = 3;
 
-pub(crate) const AUDIT_POLICY: &str =
-    "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n";
+/// Bodies where they decide what else is checked, as `rolecall audit-policy` would have it.
+pub(crate) const AUDIT_POLICY: &str = "\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: RequestResponse
+  verbs: [create, update, patch]
+  resources: [{group: rbac.authorization.k8s.io}, {group: authorization.k8s.io}]
+- level: Metadata
+";
 
 pub(crate) struct Cluster {
     // Before the folder, so that the processes end first; those that need others stand before them.
