@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Activity, Context, Grant};
+use super::verdict::has_wildcard;
+use super::{Activity, Context, Grant, Verdict};
 use crate::audit::{Decision, Observed, Usage};
 use crate::rbac::Request;
 
@@ -103,6 +104,22 @@ impl Coverage {
             }
         }
         coverage
+    }
+
+    /// Says of every unused grant, and of what a wildcard was not used for, how sure that is.
+    pub(super) fn judge(&self, grants: &mut [Grant]) {
+        for grant in grants.iter_mut() {
+            match grant.verdict {
+                Verdict::Unused => {
+                    let (confidence, missing) = self.confidence(grant);
+                    (grant.confidence, grant.reason) = (Some(confidence), missing);
+                }
+                Verdict::Used | Verdict::Needed if has_wildcard(&grant.rule) => {
+                    grant.confidence = Some(self.confidence(grant).0)
+                }
+                _ => {}
+            }
+        }
     }
 
     /// How sure it is that an unseen grant is unused, and what it lacks to be surer.
@@ -203,7 +220,7 @@ mod tests {
             rule: Rule { api_groups: list(group), resources: list(resource), verbs: list(verb), ..Rule::default() },
             served: true,
             meant: Vec::new(),
-            verdict: super::super::Verdict::Unused,
+            verdict: Verdict::Unused,
             confidence: None,
             reason: String::new(),
             calls: 0,

@@ -234,7 +234,23 @@ fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
         (Verdict::Unused, Some(confidence)) if confidence < Confidence::High && !cx.options.drop_unexercised => {
             Some(format!("kept although unseen, as its path may not have been exercised: {}", grant.reason))
         }
+        (Verdict::Used | Verdict::Needed, Some(confidence))
+            if confidence < Confidence::High && !cx.options.drop_unexercised =>
+        {
+            let seen = if grant.used_as.is_empty() { String::new() } else { format!(": {}", some_of(&grant.used_as)) };
+            Some(format!("a wildcard kept as it is, as not all that it is used for may have been seen{seen}"))
+        }
         _ => None,
+    }
+}
+
+/// The first few.
+fn some_of(texts: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
+    match texts.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

@@ -112,10 +112,8 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let recorded = cx.policy.zip(seen).map(|(policy, _)| observable::recorded(policy, selection));
     let calls = verdict::judge(cx, &mut grants, seen, recorded.as_ref(), &defaults);
     let coverage = seen.zip(cx.usage).map(|(activity, usage)| Coverage::of(cx, usage, activity));
-    for grant in grants.iter_mut().filter(|grant| grant.verdict == Verdict::Unused) {
-        let (confidence, missing) = coverage.as_ref().map(|coverage| coverage.confidence(grant)).unzip();
-        grant.confidence = confidence;
-        grant.reason = missing.filter(|missing| !missing.is_empty()).unwrap_or_default();
+    if let Some(coverage) = &coverage {
+        coverage.judge(&mut grants);
     }
     let index = GrantIndex::new(&grants);
     let chosen = seen.map(|activity| ways::choose(&activity.needs, &index, &defaults));

@@ -274,7 +274,7 @@ pub(super) fn covers(grant: &Grant, request: &Request) -> bool {
     grant.scope.reaches(request.namespace()) && grant.rule.allows(request)
 }
 
-fn has_wildcard(rule: &Rule) -> bool {
+pub(super) fn has_wildcard(rule: &Rule) -> bool {
     let all = rule.verbs.iter().chain(&rule.api_groups).chain(&rule.resources).chain(&rule.non_resource_urls);
     all.into_iter().any(|text| text.contains('*'))
 }

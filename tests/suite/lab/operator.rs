@@ -111,7 +111,6 @@ pub(super) async fn replace_shipped_role(client: &Client, written: &str) {
     for object in documents(written) {
         create(client, &object).await;
     }
-    if with_handed_out {}
 }
 
 /// Waits until the condition holds of the object; `None` is an object that is not there.
