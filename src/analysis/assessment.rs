@@ -367,6 +367,9 @@ pub struct MinimalRule {
     /// In plain words, for the comment above the rule; empty for plain uses.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,
+    /// Its entries that no call of the log shows in use: each one verb on one (group, resource) or one URL.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unseen: Vec<Rule>,
 }
 
 /// Why an entry of the minimal role is there.

@@ -310,24 +310,39 @@ fn explained(pieces: &[&Piece]) -> Vec<MinimalRule> {
         let things = if rule.resources.is_empty() { &rule.non_resource_urls } else { &rule.resources };
         let names: BTreeSet<&String> = rule.resource_names.iter().collect();
         let mut basis: Option<Basis> = None;
-        let mut reasons = BTreeSet::new();
+        let (mut reasons, mut unseen) = (BTreeSet::new(), Vec::new());
         for (group, thing) in groups.iter().flat_map(|group| things.iter().map(move |thing| (group, thing))) {
             for verb in &rule.verbs {
                 let pieces = pieces_of.get(&(group.as_str(), thing.as_str(), verb.as_str()));
+                let mut seen = false;
                 for piece in pieces.into_iter().flatten().filter(|piece| named_by(&names, &piece.entry)) {
                     basis = Some(basis.map_or(piece.basis, |basis| basis.min(piece.basis)));
                     reasons.insert(piece.reason.as_str());
+                    seen |= matches!(piece.basis, Basis::Used | Basis::Unexplained);
+                }
+                if !seen {
+                    unseen.push(entry(rule, group, thing, verb));
                 }
             }
         }
         reasons.remove("");
-        (basis.unwrap_or(Basis::Used), reasons.into_iter().collect::<Vec<_>>().join("\n"))
+        (basis.unwrap_or(Basis::Used), reasons.into_iter().collect::<Vec<_>>().join("\n"), unseen)
     };
     let explained = rules.into_iter().map(|rule| {
-        let (basis, reason) = explain(&rule);
-        MinimalRule { rule, basis, reason }
+        let (basis, reason, unseen) = explain(&rule);
+        MinimalRule { rule, basis, reason, unseen }
     });
     explained.collect()
+}
+
+/// One entry of a rule.
+fn entry(rule: &Rule, group: &str, thing: &str, verb: &str) -> Rule {
+    let one = |text: &str| vec![text.to_owned()];
+    if rule.resources.is_empty() {
+        return Rule { verbs: one(verb), non_resource_urls: one(thing), ..Rule::default() };
+    }
+    let resource_names = rule.resource_names.clone();
+    Rule { verbs: one(verb), api_groups: one(group), resources: one(thing), resource_names, ..Rule::default() }
 }
 
 /// Whether a rule with these names speaks of the entry's.

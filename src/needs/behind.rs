@@ -42,14 +42,12 @@ pub(super) fn need(
             let resource = if role_kind == "Role" { "roles" } else { "clusterroles" };
             let bind = rbac(resource, "bind", &call.namespace, name);
             let mut ways = vec![vec![Ask::Make(bind)]];
-            if let Some(rules) = cluster.roles.rules(role_kind, &call.namespace, name) {
-                ways.push(Need::hold(&scope_of(call), &rules));
-            }
-            need(
-                ways,
-                "binds a role: a binding's writer must hold each of its rules, or `bind` on it",
-                "pkg/registry/rbac/rolebinding/policybased/storage.go",
-            )
+            let rules = cluster.roles.rules(role_kind, &call.namespace, name);
+            // It may hold rules that nobody knows.
+            let kind = if rules.is_some() || refused { kind } else { NeedKind::Likely };
+            ways.extend(rules.map(|rules| Need::hold(&scope_of(call), &rules)));
+            let reason = "binds a role: a binding's writer must hold each of its rules, or `bind` on it";
+            Some(Need { kind, ways, reason, source: "pkg/registry/rbac/rolebinding/policybased/storage.go" })
         }
         What::BlocksOwner { api_version, owner_kind, name } => {
             let kind = match cluster.platform {

@@ -162,7 +162,7 @@ fn a_binding_s_writer_binds_or_holds() {
     let to = |name: &str| What::RoleRef { role_kind: "ClusterRole".to_owned(), name: name.to_owned() };
     let bind = |name| ways(&behind(call("create", RBAC, "rolebindings", 201), to(name), false), Platform::Auto, false);
     assert_eq!(bind("view"), ["Checked: bind clusterroles [view] in ns | get pods in ns, list pods in ns"]);
-    assert_eq!(bind("unknown"), ["Checked: bind clusterroles [unknown] in ns"]);
+    assert_eq!(bind("unknown"), ["Likely: bind clusterroles [unknown] in ns"]);
 }
 
 #[test]

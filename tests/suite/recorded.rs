@@ -6,7 +6,8 @@ use std::fs;
 
 use crate::common::{PINNED_MINOR, Run, assess, load, runs, shared, text};
 use rolecall::analysis::{
-    Assessment, Basis, CallVerdict, Known, MinimalRole, Names, Options, Platform, rules_for, singles, verify,
+    Assessment, Basis, CallVerdict, Known, MinimalRole, MinimalRule, Names, Options, Platform, rules_for, singles,
+    verify,
 };
 use rolecall::audit::Usage;
 use rolecall::graph::{Graph, SubjectKey};
@@ -113,20 +114,16 @@ fn read_back(yaml: &str, subject: &str) -> Vec<(Scope, Rule)> {
     loaded.packages.iter().flat_map(|package| rules_for(package, &Graph::build(package, PINNED_MINOR), &key)).collect()
 }
 
-fn of_minimal(minimal: &MinimalRole) -> Vec<(Scope, Rule, Basis)> {
-    let scopes = minimal.scopes.iter();
-    scopes.flat_map(|s| s.rules.iter().map(|r| (s.scope.clone(), r.rule.clone(), r.basis))).collect()
-}
-
 /// The role without each entry (verb × resource × group, list and watch as one) that is there for a use, and that entry.
 pub(crate) fn without_each_entry(minimal: &MinimalRole) -> impl Iterator<Item = (String, Vec<(Scope, Rule)>)> {
-    let rules = of_minimal(minimal);
-    let entries = |keep: &dyn Fn(Basis) -> bool| -> Vec<(Scope, Rule)> {
-        let kept = rules.iter().filter(|(_, _, basis)| keep(*basis));
-        kept.flat_map(|(scope, rule, _)| singles(rule).into_iter().map(|single| (scope.clone(), single))).collect()
+    let rules = || minimal.scopes.iter().flat_map(|scoped| scoped.rules.iter().map(|rule| (&scoped.scope, rule)));
+    let entries = |keep: &dyn Fn(&MinimalRule, &Rule) -> bool| -> Vec<(Scope, Rule)> {
+        let entries =
+            rules().flat_map(|(scope, rule)| singles(&rule.rule).into_iter().map(move |one| (scope, rule, one)));
+        entries.filter(|(_, rule, one)| keep(rule, one)).map(|(scope, _, one)| (scope.clone(), one)).collect()
     };
-    let used = entries(&|basis| matches!(basis, Basis::Used | Basis::Unexplained));
-    let all = entries(&|_| true);
+    let used = entries(&|rule, one| !rule.unseen.contains(one));
+    let all = entries(&|_, _| true);
     used.into_iter().map(move |(scope, entry)| {
         let list_or_watch = |verb: &str| verb == "list" || verb == "watch";
         let pair = list_or_watch(&entry.verbs[0]);
@@ -188,7 +185,8 @@ fn the_generated_role_allows_every_authorised_call_and_not_more_than_needed() {
             for subject in run.subjects() {
                 for names in [Names::Shipped, Names::All] {
                     let what = format!("{operator}/{name} {subject} manifests={} {names:?}", !manifests.is_empty());
-                    let assessment = assess(&loaded, &subject, Options { names, ..Options::default() });
+                    let assessment =
+                        assess(&loaded, &subject, Options { names, drop_unexercised: true, ..Options::default() });
                     let Some(minimal) = &assessment.minimal else { panic!("{what}: no role") };
                     let yaml = role_yaml::render(&assessment, minimal);
                     let rules = read_back(&yaml, &subject);

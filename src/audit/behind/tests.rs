@@ -169,7 +169,7 @@ fn reviews_are_calls_that_are_only_asked_about() {
     let asked = |event: Value| {
         let usage = read(&[event]);
         let found = usage.calls.iter().find(|call| matches!(call.origin, Origin::Asked | Origin::AskedBy)).cloned();
-        found.map(|call| ((*call).user.clone(), call.origin, call.decision, call.request.clone()))
+        found.map(|call| (call.user.clone(), call.origin, call.decision, call.request.clone()))
     };
     let (user, origin, decision, request) = asked(event("create", uri, 201, "", body.clone())).unwrap();
     assert_eq!((&*user, origin, decision), ("u", Origin::Asked, Decision::Undecided));

@@ -12,6 +12,8 @@ const KEY: &[u8] = b"\"kubernetes.audit.verb\"";
 const FIELDS: [&str; 7] =
     ["auditID", "level", "stage", "requestURI", "verb", "requestReceivedTimestamp", "stageTimestamp"];
 const OBJECTS: [&str; 5] = ["user", "impersonatedUser", "objectRef", "responseStatus", "annotations"];
+/// What is nested all the same.
+const BODIES: [&str; 2] = ["requestObject", "responseObject"];
 
 /// Reads such an event.
 pub(super) fn event(text: &[u8]) -> Option<Opened<'_>> {
@@ -25,6 +27,9 @@ pub(super) fn event(text: &[u8]) -> Option<Opened<'_>> {
         match key.split_once('.') {
             None if FIELDS.contains(&key) => {
                 event.insert(key.to_owned(), single(raw)?);
+            }
+            None if BODIES.contains(&key) => {
+                event.insert(key.to_owned(), serde_json::from_str(raw.get()).ok()?);
             }
             Some((object, field)) if OBJECTS.contains(&object) => {
                 let value = match field {

@@ -10,7 +10,7 @@ use super::envelope::Outer;
 use super::{Opened, Shape, text_of};
 
 /// Columns of AKSAudit and the fields that they were. The table has no column of the impersonated user.
-const AZURE: [(&str, &str); 12] = [
+const AZURE: [(&str, &str); 14] = [
     ("AuditId", "auditID"),
     ("Level", "level"),
     ("Stage", "stage"),
@@ -23,9 +23,11 @@ const AZURE: [(&str, &str); 12] = [
     ("RequestReceivedTime", "requestReceivedTimestamp"),
     ("StageReceivedTime", "stageTimestamp"),
     ("Annotations", "annotations"),
+    ("RequestObject", "requestObject"),
+    ("ResponseObject", "responseObject"),
 ];
 /// Columns of Log Service; they keep the names of the fields.
-const SLS: [(&str, &str); 13] = [
+const SLS: [(&str, &str); 15] = [
     ("auditID", "auditID"),
     ("level", "level"),
     ("stage", "stage"),
@@ -39,6 +41,8 @@ const SLS: [(&str, &str); 13] = [
     ("requestReceivedTimestamp", "requestReceivedTimestamp"),
     ("stageTimestamp", "stageTimestamp"),
     ("annotations", "annotations"),
+    ("requestObject", "requestObject"),
+    ("responseObject", "responseObject"),
 ];
 
 /// Reads such a row.

@@ -65,8 +65,8 @@ struct Payload<'a> {
     status: Option<GrpcStatus<'a>>,
     #[serde(borrow)]
     request: Option<Raw<'a>>,
-    #[serde(alias = "requestjson")]
-    request_json: Option<serde::de::IgnoredAny>,
+    #[serde(borrow, alias = "requestjson")]
+    request_json: Option<Raw<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -201,9 +201,14 @@ fn convert<'a>(entry: Entry<'a>, payload: Payload<'a>) -> Event<'a> {
         response_status: Some(Status { code, message: status.message }),
         request_received_timestamp: entry.timestamp,
         annotations: Some(Annotations { decision, reason: labels.reason }),
-        request_object: payload.request.unwrap_or_default(),
+        request_object: payload.request.or_else(|| unquoted(&payload.request_json?)).unwrap_or_default(),
         ..Event::default()
     }
+}
+
+/// The JSON that a column holds as a text.
+fn unquoted<'a>(raw: &Raw<'_>) -> Option<Raw<'a>> {
+    serde_json::from_str::<String>(&raw.0).ok().map(|json| Raw(Cow::Owned(json)))
 }
 
 /// The path asked for. A resource name is `GROUP/VERSION/…`, with `core` for the core group; of a plain create it has
@@ -251,6 +256,7 @@ fn http(code: i64, granted: bool) -> i64 {
 impl Payload<'_> {
     fn owned(self) -> Payload<'static> {
         let text = |text: Text<'_>| Text(Cow::Owned(text.0.into_owned()));
+        let owned = |raw: Raw<'_>| Raw(Cow::Owned(raw.0.into_owned()));
         Payload {
             service_name: text(self.service_name),
             method_name: text(self.method_name),
@@ -264,8 +270,8 @@ impl Payload<'_> {
                 .map(|metadata| Metadata { caller_supplied_user_agent: text(metadata.caller_supplied_user_agent) }),
             authorization_info: self.authorization_info,
             status: self.status.map(|status| GrpcStatus { code: status.code, message: text(status.message) }),
-            request: self.request.map(|raw| Raw(Cow::Owned(raw.0.into_owned()))),
-            request_json: self.request_json,
+            request: self.request.map(owned),
+            request_json: self.request_json.map(owned),
         }
     }
 }

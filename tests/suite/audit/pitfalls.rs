@@ -202,7 +202,11 @@ fn attributes() {
         (
             34,
             call("update", "/apis/coordination.k8s.io/v1/namespaces/n/leases/l", 201),
-            &["update leases.coordination.k8s.io l in n", "+ create leases.coordination.k8s.io l in n"],
+            &[
+                "update leases.coordination.k8s.io l in n",
+                "+ create leases.coordination.k8s.io l in n",
+                "+ create leases.coordination.k8s.io in n",
+            ],
         ),
         (35, call("create", "/api/v1/namespaces/n/pods?dryRun=All", 201), &["create pods in n"]),
         (

@@ -129,7 +129,7 @@ fn bad_lines_of_a_log_cost_themselves() {
     let long_event = with(&[b"{\"kind\":\"Event\",\"x\":\"".to_vec(), vec![b'a'; 50 << 20], b"\"}".to_vec()].concat());
     let nested = with(&vec![b'['; 100_000]);
     let cases: &[(&str, &[u8], &str, &str)] = &[
-        ("cut last line", &cut, "audit.log:85:", ", used 2"),
+        ("cut last line", &cut, "audit.log:84:", ", used 2"),
         ("garbage", &with(b"\x00\xff garbage"), "audit.log:1:1: ", DEMO_USED),
         ("line of 50 MB", &long, "audit.log:1:", DEMO_USED),
         ("event of 50 MB", &long_event, "audit.log:1:", DEMO_USED),

@@ -16,7 +16,7 @@ use assert_cmd::Command;
 pub(crate) const DEMO: &str = "fixtures/demo";
 pub(crate) const DEMO_LOG: &str = "fixtures/demo/audit.log.gz";
 /// What the table says of the demo under its whole log.
-pub(crate) const DEMO_USED: &str = "used 25 (83 calls";
+pub(crate) const DEMO_USED: &str = "used 28 (82 calls";
 pub(crate) const DEMO_SUBJECT: &str = "notebook-system/notebook-operator";
 
 /// What a run answered.

@@ -110,7 +110,7 @@ fn every_format_holds_the_same_findings() {
 fn the_demo_shows_each_verdict() {
     let demo = demo();
     let assessment = &demo.report.assessments[0];
-    assert_eq!((assessment.points.held, assessment.points.used), (57, Some(25)));
+    assert_eq!((assessment.points.held, assessment.points.used), (58, Some(28)));
     let verdicts: Vec<String> = assessment.verdicts().keys().map(|verdict| format!("{verdict:?}")).collect();
     assert_eq!(verdicts, ["Needed", "Used", "Dead", "Unused"]);
     let rules: Vec<&str> = demo.report.findings.iter().map(|finding| finding.rule.as_str()).collect();

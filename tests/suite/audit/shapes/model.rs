@@ -114,6 +114,7 @@ pub fn aks_audit(event: &Value) -> Value {
         "ResponseStatus": nested("responseStatus"),
         "RequestReceivedTime": event["requestReceivedTimestamp"],
         "Annotations": nested("annotations"),
+        "RequestObject": nested("requestObject"),
     })
 }
 

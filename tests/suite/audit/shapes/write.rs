@@ -82,8 +82,8 @@ pub const CARRIERS: &[Carrier] = &[
     carrier(Shape::Aks, "storage, JSON lines", |events| lines(events.iter().map(azure))),
     carrier(Shape::AzureTable, "AKSAudit, JSON", |events| lines(events.iter().map(model::aks_audit))),
     carrier(Shape::AzureTable, "AKSAudit, CSV", |events| {
-        let columns =
-            "AuditId,Level,Stage,RequestUri,Verb,User,ObjectRef,ResponseStatus,RequestReceivedTime,Annotations";
+        let columns = "AuditId,Level,Stage,RequestUri,Verb,User,ObjectRef,ResponseStatus,RequestReceivedTime,\
+                       Annotations,RequestObject";
         csv(columns, events, |event| {
             let row = model::aks_audit(event);
             columns.split(',').map(|column| row[column].as_str().unwrap_or_default().to_owned()).collect()
