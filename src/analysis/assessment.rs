@@ -231,7 +231,7 @@ pub struct Grant {
     pub meant: Vec<Meant>,
     /// The verdict.
     pub verdict: Verdict,
-    /// Of an unused grant: how sure that is; of a wildcard in use: how sure it is that it is used for no more.
+    /// Of an unused grant: how sure that is; of one in use: how sure it is that it is used for no more than was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
     /// Why, in plain words, where the verdict alone does not say it; of an unused grant, what keeps it from being surer.

@@ -7,7 +7,6 @@ use jiff::Timestamp;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::verdict::has_wildcard;
 use super::{Activity, Context, Grant, Verdict};
 use crate::audit::{Decision, Observed, Usage};
 use crate::rbac::Request;
@@ -106,7 +105,8 @@ impl Coverage {
         coverage
     }
 
-    /// Says of every unused grant, and of what a wildcard was not used for, how sure that is.
+    /// Says of every unused grant how sure that is; and of every other how sure it is that it is used for no more than
+    /// was seen, by other names, in other namespaces, as other permissions of a wildcard.
     pub(super) fn judge(&self, grants: &mut [Grant]) {
         for grant in grants.iter_mut() {
             match grant.verdict {
@@ -114,10 +114,8 @@ impl Coverage {
                     let (confidence, missing) = self.confidence(grant);
                     (grant.confidence, grant.reason) = (Some(confidence), missing);
                 }
-                Verdict::Used | Verdict::Needed if has_wildcard(&grant.rule) => {
-                    grant.confidence = Some(self.confidence(grant).0)
-                }
-                _ => {}
+                Verdict::Used | Verdict::Needed => grant.confidence = Some(self.confidence(grant).0),
+                Verdict::Dead | Verdict::Unobservable | Verdict::Unjudged => {}
             }
         }
     }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::GrantIndex;
 use super::names::pinned;
-use super::verdict::{describe, paired};
+use super::verdict::{describe, has_wildcard, paired};
 use super::ways::Chosen;
 use super::{
     Activity, Basis, CallVerdict, Confidence, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules,
@@ -60,6 +60,7 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
     let occurrences = occurrences(cx, grants, done);
     let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
     pieces.extend(kept(cx, grants, &pieces));
+    drop_under_cluster(&mut pieces);
     MinimalRole { scopes: rules(&pieces), denied: denied(done), notes: done.activity.suspected.clone() }
 }
 
@@ -210,7 +211,7 @@ fn placed(cx: &Context<'_>, own: Option<&str>, occurrences: &[Occurrence<'_>]) -
 }
 
 /// Whether a permission that only cluster-wide grants cover stays cluster-wide: its calls were cluster-wide or
-/// touched other namespaces than the account's own.
+/// touched other namespaces than the account's own, or it is not sure that they never do.
 fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence<'_>]) -> bool {
     let only_cluster = occurrences.iter().filter(|occurrence| {
         !occurrence.grants.is_empty() && occurrence.grants.iter().all(|g| g.scope == Scope::Cluster)
@@ -219,10 +220,20 @@ fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence
     if namespaces.contains("") {
         return true;
     }
+    if cx.options.namespaces == Namespaces::Keep && may_be_used_for_more(cx, occurrences) {
+        return true;
+    }
     match cx.options.namespaces {
         Namespaces::Keep => namespaces.iter().any(|namespace| Some(*namespace) != own),
         Namespaces::Split => false,
     }
+}
+
+/// Whether what was seen may not be all that the grants are used for.
+pub(super) fn may_be_used_for_more(cx: &Context<'_>, occurrences: &[&Occurrence<'_>]) -> bool {
+    let mut grants = occurrences.iter().flat_map(|occurrence| &occurrence.grants);
+    let unsure = grants.any(|grant| grant.confidence.is_some_and(|confidence| confidence < Confidence::High));
+    unsure && !cx.options.drop_unexercised
 }
 
 /// Why a grant stays although it was not seen in use: the log could not have shown it, or its path was not exercised.
@@ -238,7 +249,16 @@ fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
             if confidence < Confidence::High && !cx.options.drop_unexercised =>
         {
             let seen = if grant.used_as.is_empty() { String::new() } else { format!(": {}", some_of(&grant.used_as)) };
-            Some(format!("a wildcard kept as it is, as not all that it is used for may have been seen{seen}"))
+            match (has_wildcard(&grant.rule), &grant.scope) {
+                (true, _) => {
+                    Some(format!("kept as a wildcard, as not all that it is used for may have been seen{seen}"))
+                }
+                (false, Scope::Cluster) => Some(
+                    "kept in the whole cluster, as not every namespace that it is used in may have been seen"
+                        .to_owned(),
+                ),
+                (false, Scope::Namespace(_)) => None,
+            }
         }
         _ => None,
     }
@@ -278,6 +298,24 @@ fn kept(cx: &Context<'_>, grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
         }
     }
     kept.into_values().collect()
+}
+
+/// Drops what is held in a namespace, for all names or some, and in the whole cluster for all.
+fn drop_under_cluster(pieces: &mut Vec<Piece>) {
+    let everywhere: BTreeSet<Entry> = pieces
+        .iter()
+        .filter(|piece| piece.scope == Scope::Cluster)
+        .map(|piece| piece.entry.clone())
+        .filter(|entry| matches!(entry, Entry::Resource { names, .. } if names.is_empty()))
+        .collect();
+    let nameless = |entry: &Entry| {
+        let mut entry = entry.clone();
+        if let Entry::Resource { names, .. } = &mut entry {
+            names.clear();
+        }
+        entry
+    };
+    pieces.retain(|piece| piece.scope == Scope::Cluster || !everywhere.contains(&nameless(&piece.entry)));
 }
 
 /// Writes the pieces as rules, scope by scope.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::minimal::Occurrence;
+use super::minimal::{Occurrence, may_be_used_for_more};
 use super::{Context, Names};
 use crate::rbac::{Request, ResourceRequest, Scope};
 
@@ -17,13 +17,15 @@ const TOLD_BY_NAME: [(&str, &str); 4] =
 /// unrestricted: plain `create`, `list`, `watch` and `deletecollection` among them.
 pub(super) fn pinned(cx: &Context<'_>, scope: &Scope, occurrences: &[&Occurrence<'_>]) -> Vec<String> {
     let mut names = BTreeSet::new();
+    // That it works on its own objects only is sure where the whole of its life was seen.
+    let own_only = !may_be_used_for_more(cx, occurrences);
     for occurrence in occurrences {
         let Request::Resource(request) = &occurrence.request else { return Vec::new() };
         let keep = !request.name.is_empty()
             && match cx.options.names {
                 Names::None => false,
                 Names::All => true,
-                Names::Shipped => shipped_grant_is_named(scope, occurrence) || is_own_object(cx, request),
+                Names::Shipped => shipped_grant_is_named(scope, occurrence) || (own_only && is_own_object(cx, request)),
             };
         if !keep {
             return Vec::new();

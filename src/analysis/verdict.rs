@@ -134,7 +134,11 @@ fn verdict<'a>(
     }
     let (liveness, reason) = liveness(table, grant, entry);
     if liveness == Life::Dead {
-        return (Verdict::Dead, reason);
+        // What matches no request may be handed out all the same.
+        return match uses.and_then(|uses| uses.unread).filter(|_| missing_list(&grant.rule).is_none()) {
+            Some(unread) => (Verdict::Unobservable, format!("{unread}; of no use itself: {reason}")),
+            None => (Verdict::Dead, reason),
+        };
     }
     let Some(uses) = uses else { return (Verdict::Unjudged, String::new()) };
     if let Some(reason) = uses.paired.get(&grant.index) {

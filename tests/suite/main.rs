@@ -20,6 +20,7 @@ mod audit;
 mod cli;
 mod common;
 mod corpus;
+mod evidence;
 mod extensions;
 mod formats;
 mod generated;

@@ -8,7 +8,7 @@ mod audit_policy;
 pub(crate) mod authorize;
 mod builtin;
 pub(crate) mod generate;
-mod narrowing;
+pub(crate) mod narrowing;
 pub(crate) mod oracle;
 mod risk;
 mod written;

@@ -2,7 +2,7 @@
 //! what Kubernetes' authorizer allows before and after; and against the literal list that comes with each case.
 
 mod literal;
-mod roles;
+pub(crate) mod roles;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,11 +15,11 @@ use super::oracle::Oracle;
 use crate::common::PINNED_MINOR;
 
 /// A word that no role names: it stands for all others.
-const OTHER: &str = "other-than-all";
+pub(crate) const OTHER: &str = "other-than-all";
 
 /// Every request that the rules can tell apart: the API table and what they name, with one word more in each place that
 /// stands for all others.
-pub(super) fn requests(table: &Table, held: &[(&Scope, &Rule)]) -> Vec<Request> {
+pub(crate) fn requests(table: &Table, held: &[(&Scope, &Rule)]) -> Vec<Request> {
     let rules: Vec<&Rule> = held.iter().map(|(_, rule)| *rule).collect();
     let mut namespaces = BTreeSet::from([String::new()]);
     for (scope, _) in held {

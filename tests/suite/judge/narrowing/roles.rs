@@ -13,16 +13,16 @@ use crate::common::{entries, shared};
 use crate::judge::oracle::Oracle;
 
 /// Kind and name of a role.
-pub(super) type Key = (String, String);
+pub(crate) type Key = (String, String);
 
 /// The roles of one file, as rolecall reads them and as another YAML reader does.
-pub(super) struct Side {
-    pub(super) held: Vec<(Key, Scope, Rule)>,
-    pub(super) objects: Vec<(Key, Value)>,
+pub(crate) struct Side {
+    pub(crate) held: Vec<(Key, Scope, Rule)>,
+    pub(crate) objects: Vec<(Key, Value)>,
 }
 
 impl Side {
-    fn read(path: &Path) -> Self {
+    pub(crate) fn read(path: &Path) -> Self {
         let text = fs::read_to_string(path).unwrap();
         let objects: Vec<Value> = if text.lines().all(|line| line.is_empty() || line.starts_with('#')) {
             Vec::new()
@@ -66,7 +66,7 @@ impl Side {
         }
     }
 
-    pub(super) fn rules(&self) -> impl Iterator<Item = (&Scope, &Rule)> {
+    pub(crate) fn rules(&self) -> impl Iterator<Item = (&Scope, &Rule)> {
         self.held.iter().map(|(_, scope, rule)| (scope, rule))
     }
 
@@ -102,7 +102,7 @@ impl Side {
     }
 }
 
-fn namespace(named: Option<&str>) -> String {
+pub(crate) fn namespace(named: Option<&str>) -> String {
     named.unwrap_or("own").to_owned()
 }
 
