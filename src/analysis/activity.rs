@@ -111,9 +111,8 @@ fn platform(usage: &Usage, asked: Platform) -> Platform {
     }
 }
 
-/// Rules that were written into roles, by kind of role and namespace: which of them is which the log does not always
-/// tell, so a binding may mean any.
-type Written = BTreeMap<(&'static str, String), BTreeSet<Rule>>;
+/// Rules that were written into roles, by kind, namespace and name.
+type Written = BTreeMap<(&'static str, String, String), BTreeSet<Rule>>;
 
 fn written(calls: &[&Arc<Observed>]) -> Written {
     let mut written = Written::new();
@@ -121,8 +120,9 @@ fn written(calls: &[&Arc<Observed>]) -> Written {
         let Request::Resource(request) = &call.request else { continue };
         let kind = if request.resource == "roles" { "Role" } else { "ClusterRole" };
         for behind in call.behind.iter().filter(|behind| !behind.refused) {
-            if let What::Rules { rules } = &behind.what {
-                written.entry((kind, request.namespace.clone())).or_default().extend(rules.iter().cloned());
+            if let What::Rules { name, rules } = &behind.what {
+                let role = (kind, request.namespace.clone(), name.clone());
+                written.entry(role).or_default().extend(rules.iter().cloned());
             }
         }
     }
@@ -160,6 +160,6 @@ impl Roles for KnownRoles<'_> {
         if let Some(role) = shipped {
             return Some(role.rules.iter().map(PolicyRule::to_rule).collect());
         }
-        self.written.get(&(key, place.to_owned())).map(|rules| rules.iter().cloned().collect())
+        self.written.get(&(key, place.to_owned(), name.to_owned())).map(|rules| rules.iter().cloned().collect())
     }
 }

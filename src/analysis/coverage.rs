@@ -163,6 +163,23 @@ impl Coverage {
         (confidence, missing.join(", "))
     }
 
+    /// What was seen of the operator's life, in words.
+    pub fn text(&self) -> String {
+        let mut seen = vec![duration(self.seconds)];
+        seen.push(if self.started { "its start" } else { "not its start" }.to_owned());
+        let count = |part: fn(&Lifecycle) -> bool| self.crds.values().filter(|life| part(life)).count();
+        if !self.crds.is_empty() {
+            seen.push(format!(
+                "of its {} kinds {} made, {} changed, {} deleted",
+                self.crds.len(),
+                count(|life| life.created),
+                count(|life| life.updated),
+                count(|life| life.deleted)
+            ));
+        }
+        seen.join(", ")
+    }
+
     fn lacks(&self, what: &str, seen: fn(&Lifecycle) -> bool) -> String {
         let unseen: Vec<&str> = self.crds.iter().filter(|(_, life)| !seen(life)).map(|(name, _)| &**name).collect();
         match unseen.as_slice() {

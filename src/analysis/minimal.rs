@@ -8,12 +8,15 @@ use super::names::pinned;
 use super::verdict::{describe, has_wildcard, paired};
 use super::ways::Chosen;
 use super::{
-    Activity, Basis, CallVerdict, Confidence, Context, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules,
-    Selection, Verdict,
+    Activity, Basis, CallVerdict, Confidence, Context, Coverage, Grant, JudgedCall, MinimalRole, MinimalRule,
+    ScopedRules, Selection, Verdict,
 };
+use crate::api::Liveness;
 use crate::needs::NeedKind;
 use crate::rbac::cover::{self, Entry};
 use crate::rbac::{Request, Rule, Scope};
+
+const KEPT_UNEXERCISED: &str = "kept although unseen, as its path may not have been exercised (--drop-unexercised)";
 
 /// How namespaces of the minimal role are chosen where the shipped grant is cluster-wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -54,6 +57,7 @@ pub(super) struct Done<'d, 'a> {
     pub(super) activity: &'d Activity<'a>,
     pub(super) chosen: &'d [Chosen<'d>],
     pub(super) has_manifests: bool,
+    pub(super) coverage: Option<&'d Coverage>,
 }
 
 pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], done: &Done<'_, '_>) -> MinimalRole {
@@ -61,7 +65,13 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
     let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
     pieces.extend(kept(cx, grants, &pieces));
     drop_under_cluster(&mut pieces);
-    MinimalRole { scopes: rules(&pieces), denied: denied(done), notes: done.activity.suspected.clone() }
+    let mut notes = done.activity.suspected.clone();
+    if let Some(coverage) = done.coverage
+        && pieces.iter().any(|piece| piece.reason == KEPT_UNEXERCISED)
+    {
+        notes.push(format!("what was seen of the operator: {}", coverage.text()));
+    }
+    MinimalRole { scopes: rules(&pieces), denied: denied(done), notes }
 }
 
 /// A piece of the role: one verb on one resource in one scope, with its names.
@@ -242,8 +252,19 @@ fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
         (Verdict::Unobservable, _) if !cx.options.drop_unobservable => {
             Some(format!("kept although unseen: {}", grant.reason))
         }
+        (Verdict::Unused, Some(confidence))
+            if confidence < Confidence::High
+                && !cx.options.drop_unexercised
+                && !grant.rule.non_resource_urls.is_empty() =>
+        {
+            Some(KEPT_UNEXERCISED.to_owned())
+        }
         (Verdict::Unused, Some(confidence)) if confidence < Confidence::High && !cx.options.drop_unexercised => {
-            Some(format!("kept although unseen, as its path may not have been exercised: {}", grant.reason))
+            // In its entry it makes sense beside others; by itself it matches nothing.
+            let (group, resource) = (grant.rule.api_groups.first()?, grant.rule.resources.first());
+            let (resource, verb) = (resource?, grant.rule.verbs.first()?);
+            let dead = matches!(cx.table.liveness(group, resource, verb), Liveness::Dead(_));
+            (!dead).then(|| KEPT_UNEXERCISED.to_owned())
         }
         (Verdict::Used | Verdict::Needed, Some(confidence))
             if confidence < Confidence::High && !cx.options.drop_unexercised =>

@@ -119,7 +119,13 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let chosen = seen.map(|activity| ways::choose(&activity.needs, &index, &defaults));
     let points = points::count(cx.table, &grants, seen.zip(chosen.as_deref()), &defaults);
     let minimal = seen.zip(chosen.as_deref()).map(|(activity, chosen)| {
-        let done = Done { calls: &calls, activity, chosen, has_manifests: !held.bindings.is_empty() };
+        let done = Done {
+            calls: &calls,
+            activity,
+            chosen,
+            has_manifests: !held.bindings.is_empty(),
+            coverage: coverage.as_ref(),
+        };
         minimal::role(cx, selection, &grants, &done)
     });
     let mut notes = selection.notes.clone();

@@ -20,7 +20,7 @@ pub(super) fn need(
     let kind = if made || refused { NeedKind::Checked } else { NeedKind::Likely };
     let need = |ways: Vec<Way>, reason, source| Some(Need { kind, ways, reason, source });
     match what {
-        What::Rules { rules } => {
+        What::Rules { rules, .. } => {
             let scope = scope_of(call);
             let ways = vec![Need::hold(&scope, rules), vec![escalate(call)]];
             need(

@@ -137,7 +137,8 @@ fn events_and_leases_are_written_by_two_verbs() {
 
 #[test]
 fn a_role_s_writer_holds_its_rules_or_escalates() {
-    let rules = || What::Rules { rules: vec![rule("get,*", "", "secrets"), rule("get", "apps", "*")] };
+    let rules =
+        || What::Rules { name: "r".to_owned(), rules: vec![rule("get,*", "", "secrets"), rule("get", "apps", "*")] };
     let create = behind(call("create", RBAC, "roles", 201), rules(), false);
     let wanted = "* secrets in ns, get secrets in ns, get * in ns | escalate roles in ns";
     assert_eq!(ways(&create, Platform::Vanilla, false), [format!("Checked: {wanted}")]);

@@ -69,7 +69,7 @@ pub(super) fn read(event: &Event<'_>, verb: &str, resource: &Resource<'_>, code:
         Kind::Review => shown.unread = event.request_object.0.is_empty(),
         // The parameters are of the kind that the policy names, which is another object.
         Kind::AdmissionBinding => shown.unread = true,
-        _ => match decided(kind, body, patched && !answered) {
+        _ => match decided(kind, body, &resource.name, patched && !answered) {
             Some(behind) => shown.behind = behind,
             None => shown.unread = true,
         },
@@ -83,7 +83,7 @@ pub(super) fn read(event: &Event<'_>, verb: &str, resource: &Resource<'_>, code:
 }
 
 /// What the body of an object of this kind decides; `None` where it cannot be told.
-fn decided(kind: Kind, body: &Raw<'_>, is_patch: bool) -> Option<Vec<Behind>> {
+fn decided(kind: Kind, body: &Raw<'_>, name: &str, is_patch: bool) -> Option<Vec<Behind>> {
     let object = parse(body)?;
     let mut found = Vec::new();
     let spec = object.spec.unwrap_or_default();
@@ -98,8 +98,11 @@ fn decided(kind: Kind, body: &Raw<'_>, is_patch: bool) -> Option<Vec<Behind>> {
             if rules.iter().map(length).sum::<usize>() > MOST_KEPT {
                 return None;
             }
+            // Of a plain create, the URL has no name.
+            let own = object.metadata.as_ref().map_or("", |metadata| &metadata.name);
+            let name = if name.is_empty() { own } else { name };
             if !rules.is_empty() {
-                found.push(What::Rules { rules });
+                found.push(What::Rules { name: name.to_owned(), rules });
             }
             if object.aggregation_rule.is_some_and(|rule| !rule.0.is_empty()) {
                 found.push(What::Aggregates);
@@ -175,6 +178,8 @@ struct Object<'a> {
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct Metadata<'a> {
+    #[serde(borrow)]
+    name: Text<'a>,
     #[serde(borrow)]
     owner_references: Option<Vec<Owner<'a>>>,
 }

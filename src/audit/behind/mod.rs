@@ -33,6 +33,9 @@ pub struct Behind {
 pub enum What {
     /// The rules of a role that was written; of a refusal, those that were not held.
     Rules {
+        /// The role's name; empty where the event does not tell.
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        name: String,
         /// The rules.
         rules: Vec<Rule>,
     },

@@ -48,7 +48,7 @@ pub(super) fn of(event: &Event<'_>, verb: &str, resource: &Resource<'_>) -> Refu
     let told = |what, about| Refusal { what: Some(what), about };
     // `pkg/registry/rbac/escalation_check.go`, `pkg/registry/rbac/validation/rule.go`.
     if let Some((_, missing)) = message.split_once("is attempting to grant RBAC permissions not currently held:") {
-        return told(What::Rules { rules: rules(missing) }, About::Rules);
+        return told(What::Rules { name: String::new(), rules: rules(missing) }, About::Rules);
     }
     if message.contains("must have cluster-admin privileges to use the aggregationRule") {
         return told(What::Aggregates, About::Aggregation);

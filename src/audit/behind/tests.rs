@@ -39,8 +39,9 @@ const BINDINGS: &str = "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings";
 
 #[test]
 fn written_roles_show_their_rules() {
-    let body = json!({"rules": [{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": null}]});
-    let rules = What::Rules { rules: vec![rule("get", "pods")] };
+    let body = json!({"metadata": {"name": "r"}, "rules": [
+        {"verbs": ["get"], "apiGroups": [""], "resources": ["pods"], "resourceNames": null}]});
+    let rules = What::Rules { name: "r".to_owned(), rules: vec![rule("get", "pods")] };
     assert_eq!(shown("create", ROLES, 201, body.clone()), (vec![rules.clone()], 0));
     assert_eq!(shown("update", &format!("{ROLES}/r"), 200, body.clone()), (vec![rules.clone()], 0));
     // A merge patch replaces the rules, or leaves those that were there.
@@ -113,11 +114,14 @@ fn a_refusal_tells_which_check_said_no() {
     let refused = |what: What| Behind { what, refused: true };
     let message = "roles.rbac.authorization.k8s.io \"made\" is forbidden: user \"u\" (groups=[\"g\"]) is attempting to \
         grant RBAC permissions not currently held:\n{APIGroups:[\"\"], Resources:[\"pods\"], Verbs:[\"list\"]}";
-    let body = json!({"rules": [{"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]}]});
+    let body = json!({
+        "metadata": {"name": "made"}, "rules": [{"verbs": ["get", "list"], "apiGroups": [""], "resources": ["pods"]}],
+    });
     let whole = Rule { verbs: vec!["get".to_owned(), "list".to_owned()], ..rule("get", "pods") };
-    let both = [What::Rules { rules: vec![whole] }, What::Rules { rules: vec![rule("list", "pods")] }].map(refused);
+    let rules = |name: &str, rule| refused(What::Rules { name: name.to_owned(), rules: vec![rule] });
+    let both = [rules("", rule("list", "pods")), rules("made", whole)];
     assert_eq!(refusal("create", ROLES, message, body), both);
-    assert_eq!(refusal("create", ROLES, message, Value::Null), both[1..]);
+    assert_eq!(refusal("create", ROLES, message, Value::Null), both[..1]);
     let message = "configmaps \"ssa\" is forbidden: User \"u\" cannot create resource \"configmaps\" in API group \"\" \
         in the namespace \"ns\"";
     let check = What::Check {

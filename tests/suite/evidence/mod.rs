@@ -4,4 +4,5 @@
 mod degraded;
 mod excess;
 mod regressions;
+mod round_trip;
 mod synthesised;
