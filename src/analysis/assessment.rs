@@ -6,7 +6,7 @@ use std::sync::Arc;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::{Confidence, Coverage};
+use super::{Confidence, Coverage, Deficit};
 use crate::audit::{LogQuality, Observed};
 use crate::needs::Platform;
 use crate::rbac::{Rule, Scope};
@@ -47,6 +47,9 @@ pub struct Assessment {
     pub grants: Vec<Grant>,
     /// Every observed call of the subject.
     pub calls: Vec<JudgedCall>,
+    /// What it was refused.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub deficits: Vec<Deficit>,
     /// Rule entries that are held and not among the grants, because one run judges only so many.
     #[serde(skip_serializing_if = "is_zero")]
     pub entries_left_out: u64,

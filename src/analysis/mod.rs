@@ -6,6 +6,7 @@ mod assessment;
 mod authority;
 mod budget;
 mod coverage;
+mod deficit;
 mod difference;
 mod generated;
 mod index;
@@ -35,6 +36,7 @@ pub use activity::Known;
 pub use assessment::*;
 pub use budget::{Budget, MOST_GRANTS};
 pub use coverage::{Confidence, Coverage, Lifecycle};
+pub use deficit::{Deficit, MissingRule, RefusedBy};
 pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
 pub use subjects::Selection;
@@ -118,6 +120,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let index = GrantIndex::new(&grants);
     let chosen = seen.map(|activity| ways::choose(&activity.needs, &index, &defaults));
     let points = points::count(cx.table, &grants, seen.zip(chosen.as_deref()), &defaults);
+    let deficits = seen.map(|activity| deficit::of(activity, &calls, &grants, &held.bindings)).unwrap_or_default();
     let minimal = seen.zip(chosen.as_deref()).map(|(activity, chosen)| {
         let done = Done {
             calls: &calls,
@@ -159,6 +162,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
         points,
         entries_left_out,
         coverage,
+        deficits,
         evidence: activity.as_ref().zip(cx.usage).map(|(activity, usage)| evidence(activity, usage)),
         grants,
         calls,

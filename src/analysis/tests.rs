@@ -51,11 +51,14 @@ fn judge_under(rules: &str, manifests: &str, events: &[&str], options: Options) 
     })
 }
 
-/// An event out of `CODE verb URI`, of `ns/op`; 403 is a denial.
+/// An event out of `CODE verb URI`, of `ns/op`; 403 is a denial, but with a message behind it a refusal that came after
+/// the authorizer.
 fn event(at: usize, call: &str) -> String {
-    let parts: Vec<&str> = call.split(' ').collect();
+    let parts: Vec<&str> = call.splitn(4, ' ').collect();
     let (code, verb, uri) = (parts[0], parts[1], parts[2]);
-    let decision = if code == "403" { "forbid" } else { "allow" };
+    let message = parts.get(3).copied().unwrap_or_default();
+    let decision = if code == "403" && message.is_empty() { "forbid" } else { "allow" };
+    let code = format!("{code},\"message\":{message:?}");
     format!(
         r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{at}","stage":"ResponseComplete","requestURI":"{uri}","verb":"{verb}","user":{{"username":"system:serviceaccount:ns:op"}},"responseStatus":{{"code":{code}}},"requestReceivedTimestamp":"2026-11-03T09:00:{at:02}.000000Z","annotations":{{"authorization.k8s.io/decision":"{decision}"}}}}"#
     )
@@ -166,6 +169,40 @@ fn denied_calls_are_no_use_and_granted_only_when_asked() {
         minimal(&asked),
         ["cluster: nodes get (Unexplained)", "namespace/ns: pods get", "namespace/ns: pods delete (Unexplained)"]
     );
+}
+
+#[test]
+fn what_was_refused_is_told_with_what_would_allow_it() {
+    let roles = cluster("{apiGroups: [''], resources: [configmaps], verbs: [patch]}");
+    let named = "configmaps \"x\" is forbidden: User \"u\" cannot create resource \"configmaps\" in API group \"\" in the \
+                 namespace \"ns\"";
+    let quota = "configmaps \"y\" is forbidden: exceeded quota: q";
+    let maps = "/api/v1/namespaces/ns/configmaps";
+    let events = [
+        format!("403 patch {maps}/x {named}"),
+        format!("403 patch {maps}/y {quota}"),
+        "403 get /api/v1/nodes/n".to_owned(),
+    ];
+    let events: Vec<&str> = events.iter().map(String::as_str).collect();
+    let judged = only(judge(&roles, &events, exact()));
+    let told: Vec<String> = judged
+        .deficits
+        .iter()
+        .map(|deficit| {
+            let role = deficit.role.as_ref().map_or("none", |role| &role.name);
+            format!("{:?} {} -> {} in {role} {}", deficit.refused_by, deficit.call(), deficit.wants(), deficit.reason)
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "HiddenCheck patch configmaps -> create configmaps [x] in c checked with this call, and refused",
+            "NotPermission patch configmaps ->  in none a quota or limit",
+            "Authorizer get nodes -> get nodes [n] in c ",
+        ]
+    );
+    let denied = judged.minimal.unwrap().denied;
+    assert_eq!(denied, ["get nodes at cluster scope (1×)", "patch configmaps in ns: wants create configmaps (1×)"]);
 }
 
 #[test]

@@ -56,6 +56,7 @@ pub(crate) fn subject() -> Assessment {
         grants: Vec::new(),
         calls: Vec::new(),
         coverage: None,
+        deficits: Vec::new(),
         entries_left_out: 0,
         minimal: None,
         notes: Vec::new(),

@@ -1,9 +1,9 @@
-//! RC182: calls that the authorizer denied.
+//! RC182: calls that the authorizer denied, or a check behind it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::Input;
-use crate::analysis::{Assessment, CallVerdict, JudgedCall, RoleState};
+use crate::analysis::{Assessment, CallVerdict, Deficit, JudgedCall, RefusedBy, RoleState};
 use crate::finding::{Finding, LocationOf, Related, ScopeClass};
 use crate::rbac::Request;
 use crate::rules::document::RuleDoc;
@@ -13,6 +13,34 @@ use crate::source::Location;
 
 pub(super) fn check(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
     calls(input, doc, findings, CallVerdict::Denied);
+    hidden(input, doc, findings);
+}
+
+/// One finding for each call that was allowed, and then refused for a permission that it does not name.
+fn hidden(input: &Input<'_>, doc: &RuleDoc, findings: &mut Vec<Finding>) {
+    let assessment = input.assessment;
+    let refused = assessment.deficits.iter().filter(|deficit| deficit.refused_by == RefusedBy::HiddenCheck);
+    let mut by_call: BTreeMap<(String, String), Vec<&Deficit>> = BTreeMap::new();
+    for deficit in refused {
+        by_call.entry((deficit.call(), deficit.reason.clone())).or_default().push(deficit);
+    }
+    for ((call, reason), deficits) in by_call {
+        let wants: BTreeSet<String> = deficits.iter().map(|deficit| deficit.wants()).collect();
+        let namespaces: BTreeSet<&str> = deficits.iter().map(|deficit| deficit.request.namespace()).collect();
+        let class = if namespaces.contains("") { ScopeClass::Cluster } else { ScopeClass::Namespace };
+        let message = format!("{}: `{call}` wants {}: {reason}", doc.title, some_of(wants.iter().map(String::as_str)));
+        let mut draft = Draft::new(assessment, class, message);
+        draft.evidence = counted(assessment, deficits.iter().fold(0, |sum, one| sum.saturating_add(one.count)));
+        let samples: Vec<_> = deficits.iter().flat_map(|deficit| &deficit.samples).collect();
+        draft.related = related(samples);
+        let line =
+            || draft.related.iter().find_map(|sample| sample.location.clone()).map(|at| (at, LocationOf::LogLine));
+        let (binding, role) = role_that_may_hold(assessment, &namespaces).unzip();
+        draft.at = role.or_else(|| object(assessment, None)).or_else(line);
+        draft.bindings.extend(binding);
+        draft.permission = format!("{call}: {}", wants.into_iter().collect::<Vec<_>>().join(", "));
+        findings.extend(draft.finish(doc));
+    }
 }
 
 /// One finding per permission (verb and resource, over namespaces and names) of the calls with this verdict.
@@ -36,7 +64,7 @@ fn finding(assessment: &Assessment, doc: &RuleDoc, permission: String, calls: &[
         _ => format!("in namespace {}", some_of(namespaces.iter().copied())),
     };
     let on = if names.is_empty() { String::new() } else { format!(" on {}", some_of(names)) };
-    let count = calls.iter().map(|call| call.observed.count).sum();
+    let count = calls.iter().fold(0, |sum: u64, call| sum.saturating_add(call.observed.count));
     let mut draft = Draft::new(assessment, class, format!("{}: `{permission}`{on} {place}", doc.title));
     draft.evidence = counted(assessment, count);
     draft.related = samples(calls);
@@ -67,7 +95,10 @@ fn role_that_may_hold(assessment: &Assessment, namespaces: &BTreeSet<&str>) -> O
 }
 
 fn samples(calls: &[&JudgedCall]) -> Vec<Related> {
-    let mut samples: Vec<_> = calls.iter().flat_map(|call| &call.observed.samples).collect();
+    related(calls.iter().flat_map(|call| &call.observed.samples).collect())
+}
+
+fn related(mut samples: Vec<&crate::audit::Sample>) -> Vec<Related> {
     samples.sort();
     let related = |sample: &&crate::audit::Sample| Related {
         label: format!("audit event {}", sample.audit_id),
