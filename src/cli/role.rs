@@ -1,6 +1,9 @@
-//! `rolecall role`: the smallest Role as YAML on standard output.
+//! `rolecall role`: the smallest Role on standard output in one of its forms, or as a change of the user's own files.
+
+mod patch;
 
 use anyhow::{Result, bail};
+use clap::ValueEnum;
 
 use super::Exit;
 use super::args::{InputArgs, RoleArgs};
@@ -9,7 +12,7 @@ use super::pipeline::{self, Loaded, Request};
 use super::progress::Progress;
 use crate::analysis::Assessment;
 use crate::input;
-use crate::rewrite::role_yaml;
+use crate::rewrite::{csv, helm, markers, role_yaml};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -20,6 +23,30 @@ pub(super) struct Args {
     input: InputArgs,
     #[command(flatten)]
     role: RoleArgs,
+    /// The form of the role
+    #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = Form::Yaml)]
+    form: Form,
+    /// Print the change of your own role files that leaves them no more than is needed, for `git apply`
+    #[arg(long, conflicts_with = "form", requires = "paths")]
+    patch: bool,
+    /// Make that change in the files
+    #[arg(long, conflicts_with = "form", requires = "paths")]
+    in_place: bool,
+}
+
+/// Values of `--as`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Form {
+    /// Roles, ClusterRoles and their bindings
+    Yaml,
+    /// `+kubebuilder:rbac` markers
+    Markers,
+    /// `clusterPermissions` and `permissions` of a ClusterServiceVersion
+    Csv,
+    /// Patches of the shipped roles, for a kustomization.yaml
+    Kustomize,
+    /// Lists of rules, to paste into templates
+    Helm,
 }
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
@@ -32,6 +59,9 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let progress = Progress::new(terminal, !args.input.no_progress, input::log::log_bytes(&args.input.audit));
     let loaded = Loaded::read(&Request::new(&args.paths, &args.input)?, &mut |bytes| progress.add(bytes))?;
     progress.finish();
+    if args.patch || args.in_place || args.form == Form::Kustomize {
+        return patch::run(args, &loaded, terminal);
+    }
     let mut assessments = loaded.assess(&pipeline::options(&args.input, args.role));
     let incomplete = loaded.completeness(&assessments, args.input.strict, terminal);
     assessments.retain(|assessment| !assessment.subject.unbound);
@@ -47,7 +77,13 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         terminal.error(&no_calls(&loaded, wanted));
         return Ok(Exit::Incomplete);
     };
-    terminal.result(&role_yaml::render(wanted, minimal))?;
+    let render = match args.form {
+        Form::Markers => markers::render,
+        Form::Csv => csv::render,
+        Form::Helm => helm::render,
+        Form::Yaml | Form::Kustomize => role_yaml::render,
+    };
+    terminal.result(&render(wanted, minimal))?;
     Ok(incomplete)
 }
 

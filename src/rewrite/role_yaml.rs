@@ -3,13 +3,14 @@
 use std::fmt::Write as _;
 
 use super::yaml_text::{comment, scalar};
+use super::{head, rule_text};
 use crate::analysis::{Assessment, MinimalRole, MinimalRule};
 use crate::graph::SubjectKey;
-use crate::rbac::{Rule, Scope};
+use crate::rbac::Scope;
 
 /// The manifests as one YAML stream.
 pub fn render(assessment: &Assessment, minimal: &MinimalRole) -> String {
-    let mut text = header(assessment, minimal);
+    let mut text = comment("", &head(assessment, minimal));
     let key = SubjectKey::parse(&assessment.subject.user);
     for scoped in minimal.scopes.iter().filter(|scoped| !scoped.rules.is_empty()) {
         text += "---\n";
@@ -18,37 +19,6 @@ pub fn render(assessment: &Assessment, minimal: &MinimalRole) -> String {
         text += &binding(&key, &scoped.scope);
     }
     text
-}
-
-fn header(assessment: &Assessment, minimal: &MinimalRole) -> String {
-    let mut head = format!("Written by rolecall {} for {}", env!("CARGO_PKG_VERSION"), assessment.subject.name);
-    if let Some(evidence) = &assessment.evidence {
-        let _ = write!(
-            head,
-            "
-from {} calls ({} distinct), {}",
-            evidence.calls,
-            evidence.distinct,
-            evidence.window()
-        );
-    }
-    if !assessment.grants.is_empty() {
-        let points = &assessment.points;
-        let _ = write!(head, "\nIt held {} permissions", points.held);
-        if let Some(used) = points.used {
-            let _ = write!(head, " and used {used}");
-        }
-    }
-    if minimal.scopes.iter().all(|scoped| scoped.rules.is_empty()) {
-        head += "\nNothing beyond what every authenticated user may do was used: no role is needed";
-    }
-    for denied in &minimal.denied {
-        let _ = write!(head, "\nDenied in the log and not granted here: {denied}");
-    }
-    for note in &minimal.notes {
-        let _ = write!(head, "\nNOTE {note}");
-    }
-    comment("", &head)
 }
 
 /// Name of the role and its binding: the account's own, so that two accounts of one namespace do not meet. A
@@ -69,31 +39,7 @@ fn role(key: &SubjectKey, scope: &Scope, rules: &[MinimalRule]) -> String {
     };
     let mut text = object(kind, key, scope);
     text += "rules:\n";
-    for MinimalRule { rule, reason, .. } in rules {
-        if !reason.is_empty() {
-            text += &comment("", reason);
-        }
-        text += &write_rule(rule);
-    }
-    text
-}
-
-fn write_rule(rule: &Rule) -> String {
-    let fields = [
-        ("apiGroups", &rule.api_groups),
-        ("resources", &rule.resources),
-        ("resourceNames", &rule.resource_names),
-        ("nonResourceURLs", &rule.non_resource_urls),
-        ("verbs", &rule.verbs),
-    ];
-    let mut text = String::new();
-    for (field, values) in fields.into_iter().filter(|(_, values)| !values.is_empty()) {
-        let dash = if text.is_empty() { "- " } else { "  " };
-        let _ = writeln!(text, "{dash}{field}:");
-        for value in values {
-            let _ = writeln!(text, "  - {}", scalar(value));
-        }
-    }
+    text.extend(rules.iter().map(|rule| rule_text::explained("", rule)));
     text
 }
 

@@ -1,0 +1,22 @@
+//! The minimal role as lists of rules alone, to paste under the head that a Helm template (or any other) writes.
+
+use super::yaml_text::comment;
+use super::{head, rule_text};
+use crate::analysis::{Assessment, MinimalRole};
+use crate::rbac::Scope;
+
+/// A document with `rules` for each scope.
+pub fn render(assessment: &Assessment, minimal: &MinimalRole) -> String {
+    let mut text = comment("", &head(assessment, minimal));
+    for scoped in minimal.scopes.iter().filter(|scoped| !scoped.rules.is_empty()) {
+        let of = match &scoped.scope {
+            Scope::Cluster => "Of a ClusterRole, bound by a ClusterRoleBinding".to_owned(),
+            Scope::Namespace(namespace) => format!("Of a Role, bound by a RoleBinding in {namespace}"),
+        };
+        text += "---\n";
+        text += &comment("", &of);
+        text += "rules:\n";
+        text.extend(scoped.rules.iter().map(|rule| rule_text::explained("  ", rule).replace("{{", "{{ \"{{\" }}")));
+    }
+    text
+}
