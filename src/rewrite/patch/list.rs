@@ -35,12 +35,31 @@ pub(super) fn edits<T: Extent>(
     if list.flow { flow(written, list, changes, comments) } else { block(written, list, changes, comments) }
 }
 
-/// What stands before the text of an item in its line, the dash among it.
-pub(super) fn prefix<'t>(written: &Written<'t>, at: usize) -> Result<&'t str, Refusal> {
-    let prefix = written.slice(line_start(written.text, at)..at);
-    let plain =
-        prefix.trim_start_matches(' ').strip_prefix('-').is_some_and(|rest| rest.trim_start_matches(' ').is_empty());
-    if plain { Ok(prefix) } else { Err("an item is not written as `- item` in a line".to_owned()) }
+/// Where the dash of an item stands: the first in its line, or in one above where only a name for the item stands there.
+fn dash(written: &Written<'_>, list_key: usize, item: usize) -> Result<usize, Refusal> {
+    let mut line = line_start(written.text, item);
+    while line > list_key {
+        let text = written.slice(line..line_end(written.text, line));
+        let indent = text.len() - text.trim_start_matches(' ').len();
+        let rest = text.get(indent..).unwrap_or_default();
+        if rest == "-" || rest.starts_with("- ") {
+            return Ok(line + indent);
+        }
+        line = line_start(written.text, line - 1);
+    }
+    Err("an item is not written as `- item`".to_owned())
+}
+
+/// What is to stand before the text of another item like this one.
+fn prefix(written: &Written<'_>, dash: usize, item: usize) -> String {
+    let column = |at: usize| at - line_start(written.text, at);
+    let between = written.slice(dash + 1..item);
+    let width = match between.rsplit_once('\n') {
+        Some(_) => column(item).saturating_sub(column(dash) + 1),
+        None if between.trim_start_matches(' ').is_empty() => between.len(),
+        None => 1,
+    };
+    format!("{}-{}", " ".repeat(column(dash)), " ".repeat(width))
 }
 
 fn block<T: Extent>(
@@ -56,7 +75,12 @@ fn block<T: Extent>(
     let last = list.items.len().saturating_sub(1);
     for (index, (item, change)) in list.items.iter().zip(changes).enumerate() {
         let range = item.range();
-        let region = region(written, range, index == 0, comments)?;
+        let dash = dash(written, list.key.range.end, range.start)?;
+        let region = region(written, dash, range.end, index == 0, comments);
+        let like = |texts: Vec<String>| -> String {
+            let prefix = prefix(written, dash, range.start);
+            texts.iter().map(|text| format!("{newline}{}", lead_comments(&prefix, text))).collect()
+        };
         let after = match change {
             Change::Keep(own, after) => {
                 left += 1;
@@ -69,10 +93,7 @@ fn block<T: Extent>(
             }
             Change::Replace(texts) if comments == Comments::Own => {
                 left += 1;
-                let prefix = prefix(written, range.start)?;
-                let lines: String =
-                    texts.iter().map(|text| format!("{newline}{}", lead_comments(prefix, text))).collect();
-                edits.push(Edit::replace(region, lines));
+                edits.push(Edit::replace(region, like(texts)));
                 continue;
             }
             Change::Replace(mut texts) => {
@@ -82,9 +103,7 @@ fn block<T: Extent>(
             }
         };
         if !after.is_empty() {
-            let prefix = prefix(written, range.start)?;
-            let lines: String = after.iter().map(|text| format!("{newline}{}", lead_comments(prefix, text))).collect();
-            edits.push(Edit::insert(region.end, lines));
+            edits.push(Edit::insert(region.end, like(after)));
         }
     }
     if left == 0 {
@@ -108,24 +127,13 @@ fn lead_comments(prefix: &str, text: &str) -> String {
 }
 
 /// The lines of an item, from the end of the line before.
-fn region(
-    written: &Written<'_>,
-    range: &Range<usize>,
-    first: bool,
-    comments: Comments,
-) -> Result<Range<usize>, Refusal> {
+fn region(written: &Written<'_>, dash: usize, end: usize, first: bool, comments: Comments) -> Range<usize> {
     let text = written.text;
-    // The dash may stand above what it introduces.
-    let before = text.get(..range.start).unwrap_or_default();
-    let dash = before.rfind('-').ok_or("an item without a dash")?;
     let start = line_start(text, dash);
-    if !written.slice(start..dash).trim_start_matches(' ').is_empty() {
-        return Err("an item does not start its line".to_owned());
-    }
     let indent = dash - start;
-    let mut region = end_before(text, start)..line_end(text, range.end);
+    let mut region = end_before(text, start)..line_end(text, end);
     if comments == Comments::Stay {
-        return Ok(region);
+        return region;
     }
     while region.start > 0 {
         let above = line_start(text, region.start);
@@ -141,7 +149,7 @@ fn region(
             _ => break,
         }
     }
-    Ok(region)
+    region
 }
 
 /// Where the comment starts in a line that holds nothing else.
@@ -223,6 +231,7 @@ fn join(cells: &[Cell<'_>], closing: &str, comments: Comments) -> String {
     let mut joined = "[".to_owned();
     // What led to the first item gone from a line leads to the next one in it.
     let mut carried: Option<&str> = None;
+    let mut commented = false;
     for (index, cell) in cells.iter().enumerate() {
         let lead = carried.filter(|_| !cell.lead.contains('\n')).unwrap_or(cell.lead);
         if cell.gone {
@@ -231,6 +240,7 @@ fn join(cells: &[Cell<'_>], closing: &str, comments: Comments) -> String {
                 let indent = last_break(lead);
                 joined += lead.strip_suffix(indent).unwrap_or(lead);
                 carried = Some(indent);
+                commented = true;
             }
             continue;
         }
@@ -241,14 +251,13 @@ fn join(cells: &[Cell<'_>], closing: &str, comments: Comments) -> String {
             let lead = if lead.contains('\n') { last_break(lead) } else { " " };
             joined.extend([",", lead, text]);
         }
-        joined += &cell.trail(index != last || trailing_comma);
+        let trail = cell.trail(index != last || trailing_comma);
+        commented = trail.contains('#');
+        joined += &trail;
     }
     // A comment must not take in the bracket.
-    let line = joined.rsplit('\n').next().unwrap_or_default();
-    if line.contains('#') && !closing.contains('\n') {
-        let indent: String = line.chars().take_while(|c| *c == ' ').collect();
-        joined.push('\n');
-        joined += &indent;
+    if commented && !closing.contains('\n') {
+        joined += cells.iter().rfind(|cell| cell.lead.contains('\n')).map_or("\n", |cell| last_break(cell.lead));
     }
     joined += closing;
     joined.push(']');
