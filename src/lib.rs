@@ -7,7 +7,7 @@
 //! ```text
 //! cli                       one file a command; exit codes, environment
 //! input                     files, directories, stdin: the only place that reads disk
-//! report · rewrite          Report → table, JSON, SARIF · minimal role → YAML
+//! report · rewrite          Report → table, JSON, SARIF · minimal role → YAML, patches
 //! rules · finding · controls   rule documents, findings, framework ids
 //! analysis                  Assessment per subject: verdicts, points, minimal role
 //! needs                     permissions that a call needs without an event of its own

@@ -1,12 +1,14 @@
 //! What the shipped roles keep as patches of a kustomization: each replaces the rules of one role (JSON 6902), so that
 //! a base of somebody else is narrowed without a change in it.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use super::keep::KeptRole;
 use super::rule_text;
 use super::yaml_text::{comment, scalar};
 use crate::manifest::RoleKind;
+use crate::rbac::{PermissionSet, Rule};
 
 /// The `patches` of a kustomization.yaml; roles that do not change need none.
 pub fn render(roles: &[KeptRole<'_>]) -> String {
@@ -32,13 +34,21 @@ pub fn render(roles: &[KeptRole<'_>]) -> String {
         text += if rules.is_empty() { "        value: []\n" } else { "        value:\n" };
         let additions = rules.len().saturating_sub(kept.additions.len());
         for (index, rule) in rules.iter().enumerate() {
-            if let Some(addition) = index.checked_sub(additions).and_then(|index| kept.additions.get(index)) {
-                text += &comment("          ", &addition.reason);
+            match index.checked_sub(additions).and_then(|index| kept.additions.get(index)) {
+                Some(addition) => text += &comment("          ", &addition.reason),
+                None => text.extend(unseen(kept, rule).iter().map(|why| comment("          ", why))),
             }
             text += &rule_text::item("          ", rule);
         }
     }
     text
+}
+
+/// Why the rule holds what no call shows.
+fn unseen<'a>(kept: &KeptRole<'a>, rule: &Rule) -> BTreeSet<&'a str> {
+    let set = PermissionSet::from_rules([rule]);
+    let within = kept.unseen.iter().filter(|unseen| PermissionSet::from_rules([&unseen.rule]).intersects(&set));
+    within.map(|unseen| unseen.reason.as_str()).collect()
 }
 
 /// A name as the regular expression that kustomize takes a target for: it anchors it at both ends itself.

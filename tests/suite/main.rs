@@ -27,6 +27,7 @@ mod generated;
 mod judge;
 mod lab;
 mod markers;
+mod patched;
 mod recorded;
 mod rules;
 mod without_log;

@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 
 use super::keep::{Kept, KeptRole, LeftOut};
 use super::yaml_text::comment;
-use crate::manifest::{self, Reading};
+use crate::manifest::{self, PolicyRule, Reading, Role};
 use crate::rbac::PermissionSet;
 use crate::source::yaml::{self, Content, Document};
 use crate::source::{Source, SourceId, SourceMap};
@@ -51,13 +51,11 @@ pub fn patch(sources: &SourceMap, roles: &[KeptRole<'_>]) -> (Vec<Patched>, Vec<
 
 fn file(source: &Source, roles: &[&KeptRole<'_>], left_out: &mut Vec<LeftOut>) -> Option<String> {
     let text = &source.text;
-    if let Some(why) = unfit(text) {
+    let documents: Vec<Document> = yaml::parse(roles.first()?.role.span.source, text).collect();
+    if let Some(why) = unfit(text, &documents) {
         left_out.extend(roles.iter().map(|role| LeftOut::of(role.role, why)));
         return None;
     }
-    // Positions within a text do not depend on its place among others.
-    let id = roles.first()?.role.span.source;
-    let documents: Vec<Document> = yaml::parse(id, text).collect();
     let before = read(source, text);
     let mut fit: Vec<(&KeptRole<'_>, Vec<Edit>)> = Vec::new();
     for role in roles {
@@ -93,10 +91,15 @@ fn file(source: &Source, roles: &[&KeptRole<'_>], left_out: &mut Vec<LeftOut>) -
 }
 
 /// Why no role in a text can be changed.
-fn unfit(text: &str) -> Option<&'static str> {
+fn unfit(text: &str, documents: &[Document]) -> Option<&'static str> {
     let lone_return = || text.split('\n').any(|line| line.strip_suffix('\r').unwrap_or(line).contains('\r'));
-    if text.contains("{{") || text.contains("{%") {
-        Some("it stands in a template; `--as helm` writes rules to paste into it")
+    // What is left out of a template, or stands in it twice, shows in what is no YAML and in comments. In a scalar it is
+    // data, unless the scalar is of the role.
+    let broken = || documents.iter().any(|document| matches!(document.content, Content::Broken(_)));
+    let mut comments = documents.iter().flat_map(|document| &document.comments);
+    let decides = |text: &str| text.trim_start().get(..2).is_some_and(is_template);
+    if is_template(text) && (broken() || comments.any(|comment| decides(&comment.value))) {
+        Some(TEMPLATE)
     } else if text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || lone_return() {
         Some("its file holds control characters")
     } else {
@@ -104,12 +107,21 @@ fn unfit(text: &str) -> Option<&'static str> {
     }
 }
 
+const TEMPLATE: &str = "it stands in a template; `--as helm` writes rules to paste into it";
+
+fn is_template(text: &str) -> bool {
+    text.contains("{{") || text.contains("{%")
+}
+
 /// The edits of one role.
 fn edits(text: &str, documents: &[Document], kept: &KeptRole<'_>) -> Result<Vec<Edit>, Refusal> {
     let role = kept.role;
-    let of_role = |document: &&Document| document.span.start <= role.span.start && role.span.end <= document.span.end;
-    let document = documents.iter().find(of_role).ok_or("its document is not found again")?;
+    let next = documents.partition_point(|document| document.span.start <= role.span.start);
+    let document = next.checked_sub(1).and_then(|at| documents.get(at)).ok_or("its document is not found again")?;
     let Content::Tree(tree) = &document.content else { return Err("its document is not found again".to_owned()) };
+    if text.get(document.span.start as usize..document.span.end as usize).is_none_or(is_template) {
+        return Err(TEMPLATE.to_owned());
+    }
     let written = Written::new(text, document);
     let rules = written.rules(tree, role.span)?;
     if rules.items.len() != kept.entries.len() {
@@ -172,13 +184,12 @@ fn written(
         && after.diagnostics.len() <= before.diagnostics.len()
         && after.facts.roles.len() == before.facts.roles.len()
         && names(&after) == names(before);
+    let changed: BTreeMap<(u32, u32), &KeptRole<'_>> =
+        roles.iter().map(|(kept, _)| ((kept.role.span.start, kept.role.span.end), *kept)).collect();
     let meant = before.facts.roles.iter().zip(&after.facts.roles).all(|(old, new)| {
-        let starts =
-            |kept: &&KeptRole<'_>| (kept.role.span.start, kept.role.span.end) == (old.span.start, old.span.end);
-        let kept = roles.iter().map(|(kept, _)| *kept).find(starts);
-        let wanted = kept.map_or_else(|| old.rules.iter().map(|rule| rule.to_rule()).collect(), KeptRole::rules);
-        let got: Vec<_> = new.rules.iter().map(|rule| rule.to_rule()).collect();
-        old.name.value == new.name.value && PermissionSet::from_rules(&wanted) == PermissionSet::from_rules(&got)
+        let of = |role: &Role| role.rules.iter().map(PolicyRule::to_rule).collect::<Vec<_>>();
+        let wanted = changed.get(&(old.span.start, old.span.end)).map_or_else(|| of(old), |kept| kept.rules());
+        old.name.value == new.name.value && PermissionSet::from_rules(&wanted) == PermissionSet::from_rules(&of(new))
     });
     if same && meant { Ok(text) } else { Err("it would not read back as meant (an anchor or an odd form)".to_owned()) }
 }

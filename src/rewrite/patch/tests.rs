@@ -14,7 +14,13 @@ fn patched(text: &str, entries: &[&[Kept]]) -> (String, Vec<LeftOut>) {
     let roles: Vec<(Role, Vec<Kept>)> = facts.roles.iter().zip(entries).map(kept).collect();
     let roles: Vec<KeptRole<'_>> = roles
         .iter()
-        .map(|(role, entries)| KeptRole { role, entries: entries.clone(), additions: Vec::new(), generated: false })
+        .map(|(role, entries)| KeptRole {
+            role,
+            entries: entries.clone(),
+            additions: Vec::new(),
+            unseen: Vec::new(),
+            generated: false,
+        })
         .collect();
     let (patched, left_out) = patch(&sources, &roles);
     (patched.into_iter().next().map_or_else(|| text.to_owned(), |one| one.text), left_out)
@@ -68,7 +74,12 @@ fn tokens_go_in_lists_of_either_style() {
 fn an_entry_that_loses_everything_goes_with_its_comments() {
     let entry = |name: &str| format!("  - apiGroups: [a]\n    resources: [{name}]\n    verbs: [get]\n");
     changes(
-        &format!("rules:\n  # one\n{}\n  # two\n  # more\n{}    # - list\n\n  # three\n{}", entry("a"), entry("b"), entry("c")),
+        &format!(
+            "rules:\n  # one\n{}\n  # two\n  # more\n{}    # - list\n\n  # three\n{}",
+            entry("a"),
+            entry("b"),
+            entry("c")
+        ),
         &[Kept::Whole, Kept::Nothing, Kept::Whole],
         &format!("rules:\n  # one\n{}\n  # three\n{}", entry("a"), entry("c")),
     );
@@ -153,7 +164,10 @@ fn what_is_not_safe_stays_as_it_is_and_is_said() {
         (format!("{HEAD}x: &r\n{entry}rules: *r\n"), "alias"),
         (format!("{HEAD}x: &e\n  apiGroups: [a]\n  resources: [a]\nrules:\n- <<: *e\n  verbs: [get, list]\n"), "alias"),
         (format!("{HEAD}rules:\n- apiGroups: [a]\n  resources: [a]\n  verbs: [get, &l list]\nx: *l\n"), "anchor"),
-        (format!("{HEAD}rules:\n- apiGroups: [a]\n  resources: [a]\n  verbs:\n  - get\n  - &l list\nx: *l\n"), "anchor"),
+        (
+            format!("{HEAD}rules:\n- apiGroups: [a]\n  resources: [a]\n  verbs:\n  - get\n  - &l list\nx: *l\n"),
+            "anchor",
+        ),
         (format!("{HEAD}rules:\n{entry}  verbs: [get, list]\n"), "given twice"),
         (format!("{HEAD}rules:\n# {{{{ if .Values.rbac }}}}\n{entry}"), "template"),
     ] {
@@ -180,16 +194,17 @@ fn one_bad_role_costs_itself() {
 }
 
 /// Lists as people write them: between brackets in one line or several, or a line an item; quoted or not, with comments.
-fn written_list(items: &[&str], indent: usize, style: u32, comments: bool) -> String {
+fn written_list(items: &[&str], indent: usize, style: usize, comments: bool) -> String {
     let pad = " ".repeat(indent);
-    let quoted = |(index, item): (usize, &&str)| match (style / 4 + index as u32) % 3 {
+    let quoted = |(index, item): (usize, &&str)| match (style / 4 + index) % 3 {
         _ if item.is_empty() || item.contains('*') => format!("\"{item}\""),
         0 => (*item).to_owned(),
         1 => format!("'{item}'"),
         _ => format!("\"{item}\""),
     };
     let items: Vec<String> = items.iter().enumerate().map(quoted).collect();
-    let note = |index: usize| if comments && index % 2 == 0 { format!(" # note, {index}") } else { String::new() };
+    let note =
+        |index: usize| if comments && index.is_multiple_of(2) { format!(" # note, {index}") } else { String::new() };
     match style % 4 {
         0 => format!(" [{}]{}\n", items.join(", "), note(0)),
         1 => {
@@ -217,7 +232,7 @@ fn some_of(all: &'static [&'static str]) -> impl Strategy<Value = Vec<&'static s
 #[derive(Debug, Clone)]
 struct Made {
     lists: [Vec<&'static str>; 3],
-    styles: [u32; 3],
+    styles: [usize; 3],
     anchor: bool,
     comments: bool,
     blank: bool,
@@ -229,7 +244,8 @@ fn made() -> impl Strategy<Value = Made> {
         some_of(&["pods", "nodes/proxy", "jobs", "*/scale"]),
         some_of(&["get", "list", "watch", "create", "*"]),
     );
-    let flags = (any::<[u32; 3]>(), any::<bool>(), any::<bool>(), any::<bool>());
+    let flags =
+        (any::<[u8; 3]>().prop_map(|styles| styles.map(usize::from)), any::<bool>(), any::<bool>(), any::<bool>());
     (lists, flags).prop_map(|((a, b, c), (styles, anchor, comments, blank))| Made {
         lists: [a, b, c],
         styles,
@@ -244,12 +260,12 @@ fn text_of(made: &[Made], indent: usize) -> String {
     let mut text = format!("{HEAD}rules:\n");
     for (index, one) in made.iter().enumerate() {
         if one.comments {
-            text += &format!("{pad}# entry {index}\n");
+            text.extend([format!("{pad}# entry {index}\n")]);
         }
         let anchor = if one.anchor { format!("&e{index}\n{pad}  ") } else { String::new() };
         for (place, (key, list)) in ["apiGroups", "resources", "verbs"].iter().zip(&one.lists).enumerate() {
             let lead = if place == 0 { format!("{pad}- {anchor}") } else { format!("{pad}  ") };
-            text += &format!("{lead}{key}:{}", written_list(list, indent + 2, one.styles[place], one.comments));
+            text.extend([format!("{lead}{key}:"), written_list(list, indent + 2, one.styles[place], one.comments)]);
         }
         if one.blank {
             text += "\n";

@@ -7,6 +7,7 @@ mod bad_input;
 mod exit_codes;
 mod observe;
 mod readme;
+mod role;
 mod templates;
 
 use std::path::Path;
