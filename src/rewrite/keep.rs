@@ -158,7 +158,7 @@ fn unsafe_to_cut(role: &Role, holders: &[&Needs<'_>]) -> Option<String> {
         return Some(format!("`{label}` hands it to people too"));
     }
     if let Some(unseen) = holders.iter().find(|needs| needs.assessment.minimal.is_none()) {
-        return Some(format!("{} holds it too, and the log shows nothing of it", unseen.subject()));
+        return Some(format!("{} holds it, and the log shows nothing of that", unseen.subject()));
     }
     let unjudged = holders.iter().find(|needs| needs.assessment.entries_left_out > 0)?;
     Some(format!("not every entry that {} holds is judged", unjudged.subject()))

@@ -53,8 +53,7 @@ pub(super) fn run(args: &Args, loaded: &Loaded, terminal: &Terminal) -> Result<E
         _ => as_files(args, loaded, &roles, &mut left_out, terminal)?,
     };
     say(loaded, &mut left_out, terminal);
-    let all_lost = changed == 0 && !left_out.is_empty();
-    Ok(if all_lost || (args.input.strict && !left_out.is_empty()) { Exit::Incomplete } else { incomplete })
+    Ok(if changed == 0 && !left_out.is_empty() { Exit::Incomplete } else { incomplete })
 }
 
 /// Prints the patches of a kustomization; how many roles they change.

@@ -1,6 +1,7 @@
 //! Where the rules of a role stand in their text: entries, keys, lists and tokens, each with its whole extent (quotes
 //! too). What cannot be changed safely is refused with a reason.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::source::yaml::{Document, Node, Tree};
@@ -93,23 +94,19 @@ impl<'t> Written<'t> {
         let object = at(tree, role).ok_or("it is not written where its document says")?;
         let (key, rules) = value(object, "rules").ok_or("its rules are not written in it")?;
         let (key, outer) = (self.token(key), self.extent(object));
+        // What an alias stands for stands before it; nothing is read through one.
+        after(rules, key.range.end)?;
         let range = self.extent(rules);
         let items: Vec<Node<'_>> = rules.items().ok_or("its rules are no list")?.collect();
         let mut list = List { key, flow: self.is_flow(&range), range, items: Vec::new() };
         let mut end = list.key.range.end;
         for item in items {
+            after(item, end)?;
             let entry = self.entry(item)?;
-            if entry.range.start < end || entry.range.end > outer.end {
-                return Err(ALIAS.to_owned());
-            }
             end = entry.range.end;
             list.items.push(entry);
         }
-        // Its first token of a block list starts it; what stands before that may be an alias.
-        if list.range.start < list.key.range.end || list.range.end > outer.end {
-            return Err(ALIAS.to_owned());
-        }
-        Ok(list)
+        if end > outer.end || list.range.end > outer.end { Err(ALIAS.to_owned()) } else { Ok(list) }
     }
 
     fn entry(&self, node: Node<'_>) -> Result<Entry, Refusal> {
@@ -122,9 +119,13 @@ impl<'t> Written<'t> {
             lists: Vec::new(),
         };
         let mut scalars = Vec::new();
+        let mut seen = BTreeSet::new();
+        let mut end = range.start;
         for (key, value) in pairs {
+            after(key, end)?;
             let key = self.token(key);
-            if entry.keys.iter().any(|known| known.value == key.value) {
+            end = key.range.end;
+            if !seen.insert(key.value.clone()) {
                 return Err(format!("`{}` is given twice in an entry", key.value));
             }
             scalars.push(key.range.clone());
@@ -132,17 +133,21 @@ impl<'t> Written<'t> {
             if !FIELDS.contains(&key.value.as_str()) || value.is_null() {
                 continue;
             }
+            after(value, end)?;
             let items: Vec<Node<'_>> = value.items().ok_or_else(|| format!("`{}` is no list", key.value))?.collect();
             if items.iter().any(|item| item.text().is_none()) {
                 return Err(format!("an item of `{}` is no text", key.value));
             }
             let items: Vec<Token> = items.into_iter().map(|item| self.token(item)).collect();
-            scalars.extend(items.iter().map(|item| item.range.clone()));
+            for item in &items {
+                scalars.push(item.range.clone());
+                if item.range.start < end {
+                    return Err(ALIAS.to_owned());
+                }
+                end = item.range.end;
+            }
             let list_range = self.extent(value);
             entry.lists.push(List { key, flow: self.is_flow(&list_range), range: list_range, items });
-        }
-        if scalars.windows(2).any(|pair| matches!(pair, [a, b] if b.start < a.end)) {
-            return Err(ALIAS.to_owned());
         }
         match self.marks(&range, &scalars) {
             Some('*') => Err(ALIAS.to_owned()),
@@ -218,6 +223,11 @@ impl<'t> Written<'t> {
 }
 
 const ALIAS: &str = "its rules are written with an alias (`*name`) or a merge key";
+
+/// Refuses what does not stand behind `end`.
+fn after(node: Node<'_>, end: usize) -> Result<(), Refusal> {
+    if bytes(node.span()).start < end { Err(ALIAS.to_owned()) } else { Ok(()) }
+}
 
 fn bytes(span: Span) -> Range<usize> {
     span.start as usize..span.end as usize

@@ -103,7 +103,7 @@ fn a_role_keeps_what_any_of_its_holders_needs() {
     let (after, answer) = Case::new(&manifests, &calls[..1]).in_place(&["--subject", "ns/op"]);
     assert!(after.contains(PODS));
     assert_eq!(answer.code, 3);
-    assert!(answer.stderr.contains("ns/other holds it too, and the log shows nothing of it"), "{}", answer.stderr);
+    assert!(answer.stderr.contains("ns/other holds it, and the log shows nothing of that"), "{}", answer.stderr);
 }
 
 #[test]
