@@ -72,11 +72,12 @@ pub(crate) fn is_built() -> bool {
 }
 
 impl Cluster {
-    /// A running control plane that records what the audit policy says, and a client of its administrator.
-    pub(crate) async fn start(policy: &str) -> (Self, Client) {
+    /// A running control plane that records what the audit policy says, with more admission plugins than by default, and
+    /// a client of its administrator.
+    pub(crate) async fn start(policy: &str, admission: &[&str]) -> (Self, Client) {
         // A free port can be taken by somebody else before the program listens on it.
         for _ in 0..ATTEMPTS {
-            match Self::start_on(free_ports(), policy).await {
+            match Self::start_on(free_ports(), policy, admission).await {
                 Ok(running) => return running,
                 Err(why) if why.contains("address already in use") => println!("once more on other ports: {why}"),
                 Err(why) => panic!("{why}"),
@@ -86,7 +87,11 @@ impl Cluster {
     }
 
     /// As `start`, on these ports; the error says which program ended and how its log does.
-    pub(crate) async fn start_on([clients, peers, port]: [u16; 3], policy: &str) -> Result<(Self, Client), String> {
+    pub(crate) async fn start_on(
+        [clients, peers, port]: [u16; 3],
+        policy: &str,
+        admission: &[&str],
+    ) -> Result<(Self, Client), String> {
         let folder = tempfile::tempdir().unwrap();
         let program = |name: &str, flags: &[(&str, String)]| {
             let args: Vec<String> = flags.iter().map(|(flag, value)| format!("{flag}={value}")).collect();
@@ -120,6 +125,7 @@ impl Cluster {
                 ("--advertise-address", "127.0.0.1".to_owned()),
                 ("--cert-dir", at("certificates")),
                 ("--authorization-mode", "RBAC".to_owned()),
+                ("--enable-admission-plugins", admission.join(",")),
                 ("--token-auth-file", at("tokens.csv")),
                 ("--service-account-key-file", at("accounts.pub")),
                 ("--service-account-signing-key-file", at("accounts.key")),

@@ -29,7 +29,7 @@ struct Record {
 
 /// Notebooks made, changed and deleted, and the leader's lease renewed.
 fn recorded(policy: &str) -> Option<Record> {
-    let record = on_a_cluster_that_records(policy, async |cluster, client| {
+    let record = on_a_cluster_that_records(policy, &[], async |cluster, client| {
         install(&client).await;
         let operator = Operator::start(cluster, &client, &[]).await?;
         let [alice, mut bob] = [("team-a", "alice"), ("team-b", "bob")].map(|(ns, name)| notebook(ns, name));

@@ -25,7 +25,7 @@ pub(super) const PATIENCE: usize = 1_200;
 
 pub(super) const DEMO: &str = "fixtures/demo";
 pub(super) const SUBJECT: &str = "notebook-system/notebook-operator";
-const USER: &str = "system:serviceaccount:notebook-system:notebook-operator";
+pub(super) const USER: &str = "system:serviceaccount:notebook-system:notebook-operator";
 
 pub(super) fn api(client: &Client, object: &Value) -> Api<DynamicObject> {
     let text = |value: &Value| value.as_str().unwrap().to_owned();

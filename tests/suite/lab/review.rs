@@ -49,7 +49,7 @@ fn review(subject: &SubjectKey, request: &Request) -> SubjectAccessReview {
     SubjectAccessReview { spec, ..Default::default() }
 }
 
-async fn allowed(client: &kube::Client, subject: &SubjectKey, request: &Request) -> bool {
+pub(super) async fn allowed(client: &kube::Client, subject: &SubjectKey, request: &Request) -> bool {
     let reviews: Api<SubjectAccessReview> = Api::all(client.clone());
     let answer = reviews.create(&PostParams::default(), &review(subject, request)).await.unwrap();
     answer.status.unwrap().allowed

@@ -40,7 +40,7 @@ fn a_port_that_is_taken_is_named_and_others_are_tried() {
         let port = taken.local_addr().unwrap().port();
         let free = super::cluster::free_ports::<2>();
         for (ports, program) in [([port, free[0], free[1]], "etcd"), ([free[0], free[1], port], "kube-apiserver")] {
-            let Err(why) = Cluster::start_on(ports, AUDIT_POLICY).await else {
+            let Err(why) = Cluster::start_on(ports, AUDIT_POLICY, &[]).await else {
                 panic!("{program} runs on a port that is taken")
             };
             assert!(why.starts_with(&format!("{program} ended with exit status: 1")), "{why}");
