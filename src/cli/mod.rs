@@ -7,6 +7,9 @@ mod observe;
 mod output;
 pub mod pipeline;
 mod progress;
+#[cfg(feature = "live")]
+mod prove;
+mod prove_args;
 mod role;
 mod rules;
 mod scan;
@@ -26,7 +29,7 @@ use clap::{Parser, Subcommand};
 pub enum Exit {
     /// Nothing at or above `--fail-on`.
     Clean,
-    /// Findings at or above `--fail-on`; for `verify`, calls that the role would refuse.
+    /// Findings at or above `--fail-on`; for `verify` and `prove`, calls that the role would refuse or refused.
     Findings,
     /// Wrong usage, or input that cannot be reached.
     Failure,
@@ -71,6 +74,8 @@ enum Command {
     Role(role::Args),
     /// Check whether a Role would have allowed every observed call, and what of it is left over
     Verify(verify::Args),
+    /// Run a command under the shipped role and under the smallest, on a live cluster, and say what differs
+    Prove(Box<prove_args::Args>),
     /// Put audit logs together to a usage profile, which can be used wherever a log can
     Observe(observe::Args),
     /// Write the audit policy that shows the most of what an operator needs for the least volume
@@ -104,6 +109,10 @@ fn run(command: Command, terminal: &output::Terminal) -> Result<Exit, Error> {
         Command::Scan(args) => scan::run(&args, terminal),
         Command::Role(args) => role::run(&args, terminal),
         Command::Verify(args) => verify::run(&args, terminal),
+        #[cfg(feature = "live")]
+        Command::Prove(args) => prove::run(&args, terminal),
+        #[cfg(not(feature = "live"))]
+        Command::Prove(args) => prove_args::run(&args, terminal),
         Command::Observe(args) => observe::run(&args, terminal),
         Command::AuditPolicy(args) => audit_policy::run(&args, terminal),
         Command::Explain(args) => explain::run(&args, terminal),

@@ -89,7 +89,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
 
 /// The one subject to write a role for. A subject asked for may be assessed in several packages: the one that
 /// knows most of it is taken.
-fn choose<'a>(assessments: &'a [Assessment], asked: &[String]) -> Result<&'a Assessment> {
+pub(super) fn choose<'a>(assessments: &'a [Assessment], asked: &[String]) -> Result<&'a Assessment> {
     let mut subjects: Vec<&str> = assessments.iter().map(|assessment| assessment.subject.name.as_str()).collect();
     subjects.sort_unstable();
     subjects.dedup();

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -20,39 +20,75 @@ pub fn follow<E: From<Error>>(
     stop: &AtomicBool,
     each: &mut dyn FnMut(Usage) -> Result<(), E>,
 ) -> Result<(), E> {
-    let shown = path.to_string_lossy().into_owned();
-    let failed = |source| Error::Open { path: shown.clone(), source };
-    let mut collector = Collector::selecting(select);
-    let mut log = Log::open(path).map_err(failed)?;
-    let mut following = collector.follow(&shown);
-    loop {
-        let stopping = stop.load(Ordering::SeqCst);
-        let mut seen = false;
+    Tail::from_start(path)?.follow(select, stop, &mut |_| (), each)
+}
+
+/// A log that is followed from a place on.
+#[derive(Debug)]
+pub struct Tail {
+    path: PathBuf,
+    log: Log,
+}
+
+impl Tail {
+    /// All of the log.
+    pub fn from_start(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Open { path: path.to_string_lossy().into_owned(), source };
+        Ok(Self { path: path.to_owned(), log: Log::open(path).map_err(failed)? })
+    }
+
+    /// What is added to the log from now on.
+    pub fn from_end(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::Open { path: path.to_string_lossy().into_owned(), source };
+        let mut tail = Self::from_start(path)?;
+        tail.log.read = tail.log.file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(tail)
+    }
+
+    /// As [`follow`]; `raw` gets the bytes themselves, as they come.
+    pub fn follow<E: From<Error>>(
+        self,
+        select: Select,
+        stop: &AtomicBool,
+        raw: &mut dyn FnMut(&[u8]),
+        each: &mut dyn FnMut(Usage) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Self { path, mut log } = self;
+        let shown = path.to_string_lossy().into_owned();
+        let failed = |source| Error::Open { path: shown.clone(), source };
+        let mut collector = Collector::selecting(select);
+        let mut following = collector.follow(&shown);
         loop {
-            let bytes = log.more().map_err(failed)?;
-            if bytes.is_empty() {
-                break;
+            let stopping = stop.load(Ordering::SeqCst);
+            let mut seen = false;
+            loop {
+                let bytes = log.more().map_err(failed)?;
+                if bytes.is_empty() {
+                    break;
+                }
+                seen = true;
+                raw(bytes);
+                collector.feed(&mut following, bytes);
             }
-            seen = true;
-            collector.feed(&mut following, bytes);
+            if stopping || seen {
+                each(collector.clone().stopped(&shown, following.clone()))?;
+            }
+            if stopping {
+                return Ok(());
+            }
+            // What was still written to the old file has been read.
+            if let Some(new) = log.replaced(&path) {
+                collector.end_following(&shown, following);
+                following = collector.follow(&shown);
+                log = new;
+                continue;
+            }
+            thread::sleep(PAUSE);
         }
-        if stopping || seen {
-            each(collector.clone().stopped(&shown, following.clone()))?;
-        }
-        if stopping {
-            return Ok(());
-        }
-        // What was still written to the old file has been read.
-        if let Some(new) = log.replaced(path) {
-            collector.end_following(&shown, following);
-            following = collector.follow(&shown);
-            log = new;
-            continue;
-        }
-        thread::sleep(PAUSE);
     }
 }
 
+#[derive(Debug)]
 struct Log {
     file: File,
     read: u64,

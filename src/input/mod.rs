@@ -14,7 +14,7 @@ mod tests;
 pub use audit_policy::audit_policy;
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
-pub use follow::follow;
+pub use follow::{Tail, follow};
 pub use log::{STDIN, read_logs, read_selected};
 pub use render::render;
 pub use select::{Select, expand};

@@ -11,7 +11,7 @@ use kube::{Client, Config};
 use super::process::Process;
 use crate::judge::oracle::assets;
 
-const TOKEN: &str = "lab-admin-token";
+pub(super) const TOKEN: &str = "lab-admin-token";
 /// How long the API server may take to become ready.
 const PATIENCE: Duration = Duration::from_secs(90);
 /// How often other ports are tried.
@@ -37,18 +37,16 @@ pub(crate) struct Cluster {
 }
 
 /// A folder that stays when its test fails.
-struct Folder(Option<tempfile::TempDir>);
-
-impl Folder {
-    fn path(&self) -> &Path {
-        self.0.as_ref().unwrap().path()
-    }
+struct Folder {
+    path: PathBuf,
+    /// `None` where it is another's.
+    own: Option<tempfile::TempDir>,
 }
 
 impl Drop for Folder {
     fn drop(&mut self) {
         if std::thread::panicking()
-            && let Some(folder) = self.0.take()
+            && let Some(folder) = self.own.take()
         {
             println!("the logs of the control plane are kept in {}", folder.keep().display());
         }
@@ -136,9 +134,20 @@ impl Cluster {
                 ("--audit-log-maxsize", "0".to_owned()),
             ],
         );
-        let mut cluster = Self { processes: vec![apiserver, etcd], port, folder: Folder(Some(folder)) };
+        let mut cluster = Self {
+            processes: vec![apiserver, etcd],
+            port,
+            folder: Folder { path: folder.path().to_owned(), own: Some(folder) },
+        };
         let client = cluster.ready().await?;
         Ok((cluster, client))
+    }
+
+    /// The cluster of another process, by its folder and port.
+    pub(crate) async fn attached(folder: &Path, port: u16) -> (Self, Client) {
+        let mut cluster = Self { processes: Vec::new(), port, folder: Folder { path: folder.to_owned(), own: None } };
+        let client = cluster.ready().await.unwrap();
+        (cluster, client)
     }
 
     async fn ready(&mut self) -> Result<Client, String> {
@@ -183,9 +192,13 @@ impl Cluster {
         self.folder().join("audit.log")
     }
 
+    pub(crate) fn port(&self) -> u16 {
+        self.port
+    }
+
     /// Its folder, for what a test keeps with the logs.
     pub(crate) fn folder(&self) -> &Path {
-        self.folder.path()
+        &self.folder.path
     }
 
     /// A kubeconfig for who has this token.

@@ -20,14 +20,14 @@ use super::scenario::{End, Tail, life};
 use crate::common::{assess, load, text};
 
 /// Records the operator alone, with the bodies of its requests.
-fn policy() -> String {
+pub(super) fn policy() -> String {
     let rules = json!([{"level": "Request", "users": [USER]}, {"level": "None"}]);
     let omitted = json!(["RequestReceived"]);
     json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": omitted, "rules": rules}).to_string()
 }
 
 /// The same event as a policy of level Metadata records it.
-fn without_bodies(line: &String) -> String {
+fn without_bodies(line: &str) -> String {
     let mut event: Value = serde_json::from_str(line).unwrap();
     event["level"] = "Metadata".into();
     event.as_object_mut().unwrap().retain(|field, _| field != "requestObject" && field != "responseObject");
@@ -226,7 +226,7 @@ fn columns(admission: &[&str], platform: Platform) -> Option<Vec<Column>> {
         let shipped = life(cluster, &client, &mut tail, "shipped").await?;
         assert_eq!(shipped, End::Reached, "under the shipped role");
         let bodies = log_of(cluster.folder(), "bodies.log", &tail.lines);
-        let bare: Vec<String> = tail.lines.iter().map(without_bodies).collect();
+        let bare: Vec<String> = tail.lines.iter().map(|line| without_bodies(line)).collect();
         let bare = log_of(cluster.folder(), "bare.log", &bare);
         replace_shipped_role(&client, "", false).await;
         let mut columns = Vec::new();

@@ -10,6 +10,7 @@ mod evidence;
 mod minimal;
 mod operator;
 mod process;
+mod prove;
 mod review;
 mod roles;
 mod scenario;

@@ -148,6 +148,11 @@ async fn unless(
     .await
 }
 
+/// Waits for a call that is denied.
+pub(super) async fn refused(tail: &mut Tail) -> Option<End> {
+    wait(tail, "something is denied", async || false).await.filter(|end| matches!(end, End::Denied(_)))
+}
+
 async fn wait(tail: &mut Tail, what: &'static str, holds: impl AsyncFn() -> bool) -> Option<End> {
     let begin = Instant::now();
     while begin.elapsed() < PATIENCE {

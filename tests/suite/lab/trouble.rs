@@ -15,18 +15,18 @@ use super::on_a_cluster;
 use super::process::Process;
 
 /// Processes whose command line has this text.
-fn running(text: &str) -> Vec<u32> {
+pub(super) fn running(text: &str) -> Vec<u32> {
     let listed = Command::new("ps").args(["-eo", "pid=,args="]).output().unwrap();
     let listed = String::from_utf8_lossy(&listed.stdout).into_owned();
     let found = listed.lines().filter(|line| line.contains(text) && !line.contains("sh -c"));
     found.filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
 }
 
-fn end(pid: u32) {
+pub(super) fn end(pid: u32) {
     assert!(Command::new("kill").args(["-9", &pid.to_string()]).status().unwrap().success());
 }
 
-fn gone(text: &str) -> bool {
+pub(super) fn gone(text: &str) -> bool {
     (0..200).any(|_| {
         std::thread::sleep(Duration::from_millis(50));
         running(text).is_empty()

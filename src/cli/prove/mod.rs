@@ -1,0 +1,157 @@
+//! `rolecall prove`: the user's command under the shipped role, under the written one, and what differs. The cluster is
+//! as before whatever happens.
+
+mod cluster;
+mod command;
+mod journal;
+mod outcome;
+mod refusals;
+mod swap;
+
+use std::io::{BufRead as _, IsTerminal as _};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+
+use self::cluster::Cluster;
+use self::command::{Ran, Scenario};
+use self::journal::Journal;
+use self::outcome::Outcome;
+use self::swap::Swapped;
+use super::Exit;
+use super::output::{Terminal, write_atomically};
+use super::pipeline::{self, Loaded, Request};
+use super::prove_args::Args;
+use super::role;
+use crate::graph::SubjectKey;
+use crate::rewrite::role_yaml;
+
+pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&stop);
+    // From here on nothing but `kill -9` ends the process between the swap and the way back.
+    ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).context("cannot wait for Ctrl-C")?;
+    let cluster = Cluster::connect(args.kubeconfig.as_deref(), args.context.as_deref())?;
+    match &args.restore {
+        Some(path) => restore(&cluster, path, terminal),
+        None => prove(args, &cluster, &stop, terminal),
+    }
+}
+
+fn restore(cluster: &Cluster, path: &Path, terminal: &Terminal) -> Result<Exit> {
+    let journal = Journal::read(path)?;
+    if journal.server != cluster.server {
+        bail!("{} is of the cluster at {}, not of {}", path.display(), journal.server, cluster.server);
+    }
+    swap::restore(cluster, &journal, path, terminal)?;
+    terminal.result(&format!("restored what {} held before\n", journal.subject))?;
+    Ok(Exit::Clean)
+}
+
+fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal) -> Result<Exit> {
+    let [subject] = args.input.subject.as_slice() else { bail!("exactly one --subject NAMESPACE/NAME is needed") };
+    let [log] = args.input.audit.as_slice() else {
+        bail!("exactly one --audit LOG is needed: the file that the API server writes to")
+    };
+    let Some(command) = &args.command else { bail!("--command is needed: what exercises the operator") };
+    let key = SubjectKey::parse(subject);
+    if args.state.exists() {
+        bail!("{} exists: undo that swap first (rolecall prove --restore {0})", args.state.display());
+    }
+    let bindings = cluster.bindings()?;
+    let saved = swap::naming(&bindings, &key);
+    if saved.is_empty() {
+        bail!("no binding of the cluster names {key}: there is nothing to replace");
+    }
+    let scenario = Scenario {
+        command,
+        kubeconfig: args.kubeconfig.as_deref(),
+        log: Path::new(log),
+        user: &key.user(),
+        settle: Duration::from_secs_f64(args.settle.clamp(0.0, 600.0)),
+        stop,
+    };
+
+    terminal.note("run 1, under the shipped role");
+    let first = scenario.run(1)?;
+    if first.usage.calls.is_empty() {
+        terminal.error(&format!("{log} shows no call of {key} in this run: is it the log of this cluster?"));
+        return Ok(Exit::Incomplete);
+    }
+    if !first.status.success() {
+        bail!("the command fails under the shipped role already ({}): there is nothing to compare with", first.status);
+    }
+    let written = write_role(args, &key, &first, terminal)?;
+    if let Some(path) = &args.output {
+        write_atomically(path, &written)?;
+    }
+    let journal = Journal::new(&cluster.server, subject, saved, swap::made(&written, &key)?);
+    let plan = swap::plan(&journal, &key, &swap::through_groups(&bindings, &key));
+    terminal.result(&if args.yes { plan } else { format!("{written}\n{plan}") })?;
+    if args.dry_run {
+        return Ok(Exit::Clean);
+    }
+    if !args.yes && !agreed(stop)? {
+        bail!("nothing was changed");
+    }
+
+    let taken = journal.saved.clone();
+    let mut swapped = Swapped::begin(cluster, terminal, &args.state, journal, &key, scenario.settle)?;
+    terminal.note("run 2, under the written role");
+    let second = scenario.run(2);
+    let back = swap::naming(&cluster.bindings().unwrap_or_default(), &key);
+    swapped.undo()?;
+    let second = second?;
+    if let Some(binding) =
+        back.iter().find(|binding| taken.iter().any(|own| cluster::label(own) == cluster::label(binding)))
+    {
+        let binding = cluster::label(binding);
+        terminal
+            .error(&format!("somebody put {key} back into {binding} during the run: stop what does, and try again"));
+        return Ok(Exit::Incomplete);
+    }
+    let outcome = Outcome::of(subject, &first, &second, &taken);
+    terminal.result(&outcome.text())?;
+    Ok(outcome.exit())
+}
+
+/// The role out of the first run, as `rolecall role` writes it.
+fn write_role(args: &Args, key: &SubjectKey, first: &Ran, terminal: &Terminal) -> Result<String> {
+    let mut request = Request::new(&args.paths, &args.input)?;
+    request.audit = Vec::new();
+    let mut loaded = Loaded::read(&request, &mut |_| ())?;
+    loaded.usage = Some(first.usage.clone());
+    let assessments = loaded.assess(&pipeline::options(&args.input, args.role));
+    loaded.completeness(&assessments, args.input.strict, terminal);
+    let wanted = role::choose(&assessments, &args.input.subject)?;
+    wanted.notes.iter().for_each(|note| terminal.note(note));
+    match &wanted.minimal {
+        Some(minimal) => Ok(role_yaml::render(wanted, minimal)),
+        None => bail!("no role can be cut for {key} from this run"),
+    }
+}
+
+/// Asks; Ctrl-C is a no.
+fn agreed(stop: &AtomicBool) -> Result<bool> {
+    if !std::io::stdin().is_terminal() {
+        bail!("nobody can be asked: --yes agrees to this, --dry-run only shows it");
+    }
+    anstream::eprint!("Go on? [y/N] ");
+    let (told, answer) = mpsc::channel();
+    thread::spawn(move || {
+        let mut line = String::new();
+        let _ = std::io::stdin().lock().read_line(&mut line);
+        let _ = told.send(line);
+    });
+    while !stop.load(Ordering::SeqCst) {
+        if let Ok(line) = answer.recv_timeout(Duration::from_millis(100)) {
+            return Ok(matches!(line.trim(), "y" | "Y" | "yes"));
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,151 @@
+//! What the two runs prove: what was refused in the second that was not in the first, and how much of the first it did
+//! again.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+
+use serde_json::Value;
+
+use super::cluster::{label, text};
+use super::command::Ran;
+use super::refusals::{Refusal, rule};
+use crate::analysis::describe;
+use crate::audit::{Decision, Usage};
+use crate::cli::Exit;
+use crate::report::text::safe;
+
+/// How many of a kind are listed.
+const SHOWN: usize = 20;
+
+/// The comparison.
+pub(super) struct Outcome<'a> {
+    subject: &'a str,
+    first: &'a Ran,
+    second: &'a Ran,
+    /// Refused under the written role only.
+    deficits: Vec<&'a Refusal>,
+    /// Refused under the shipped role as well, and never allowed there.
+    as_before: Vec<&'a Refusal>,
+    /// `verb resource` of the second run alone, and of the first alone.
+    fresh: Vec<String>,
+    not_again: Vec<String>,
+    /// Bindings that were taken away and still allowed calls: the swap did not hold.
+    held: Vec<String>,
+}
+
+/// `verb resource.group` of the calls that were allowed.
+fn allowed(usage: &Usage) -> BTreeSet<String> {
+    let calls = usage.calls.iter().filter(|call| call.decision == Decision::Allowed);
+    calls.filter(|call| !call.codes.keys().all(|&code| code == 403)).map(|call| describe(&call.request)).collect()
+}
+
+fn calls(usage: &Usage) -> u64 {
+    usage.calls.iter().map(|call| call.count).sum()
+}
+
+impl<'a> Outcome<'a> {
+    /// `taken` are the bindings that named the subject.
+    pub(super) fn of(subject: &'a str, first: &'a Ran, second: &'a Ran, taken: &[Value]) -> Self {
+        let (before, after) = (allowed(&first.usage), allowed(&second.usage));
+        let known = |refusal: &&Refusal| {
+            !before.contains(&refusal.call) && first.refusals.iter().any(|first| first.call == refusal.call)
+        };
+        let (as_before, deficits) = second.refusals.iter().partition(known);
+        let held = taken.iter().filter(|binding| still_allowed(&second.usage, binding)).map(label).collect();
+        Self {
+            subject,
+            first,
+            second,
+            deficits,
+            as_before,
+            fresh: after.difference(&before).cloned().collect(),
+            not_again: before.difference(&after).cloned().collect(),
+            held,
+        }
+    }
+
+    pub(super) fn exit(&self) -> Exit {
+        if !self.second.status.success() || !self.deficits.is_empty() {
+            Exit::Findings
+        } else if calls(&self.second.usage) == 0 || !self.held.is_empty() {
+            Exit::Incomplete
+        } else {
+            Exit::Clean
+        }
+    }
+
+    /// For people.
+    pub(super) fn text(&self) -> String {
+        let mut out = String::new();
+        for (role, ran) in [("shipped", self.first), ("written", self.second)] {
+            let refused: u64 = ran.refusals.iter().map(|refusal| refusal.count).sum();
+            let (all, permissions) = (calls(&ran.usage), allowed(&ran.usage).len());
+            let status = ran.status.to_string().replace("exit status: ", "exit ");
+            let _ = writeln!(
+                out,
+                "{role} role: {status}; {all} calls of {}, {permissions} distinct permissions, {refused} calls denied",
+                self.subject
+            );
+        }
+        for refusal in &self.deficits {
+            let _ = writeln!(out, "denied under the written role: {} ({}×)", refusal.call, refusal.count);
+            match rule(&refusal.message) {
+                Some(rule) => _ = writeln!(out, "  would be allowed by: {rule}"),
+                None => _ = writeln!(out, "  the API server says: {}", refusal.message),
+            }
+        }
+        let as_before: Vec<String> = self.as_before.iter().map(|refusal| refusal.call.clone()).collect();
+        list(&mut out, "denied under both roles", &as_before);
+        list(&mut out, "only in the second run", &self.fresh);
+        list(&mut out, "only in the first run, so not tried under the written role", &self.not_again);
+        list(&mut out, "still allowed by bindings that were taken away, so the swap did not hold", &self.held);
+        out += &self.verdict();
+        out.lines().map(|line| format!("{}\n", safe(line))).collect()
+    }
+
+    fn verdict(&self) -> String {
+        let deficits = self.deficits.len();
+        match self.exit() {
+            Exit::Clean if self.not_again.is_empty() => {
+                "PROVEN: the command succeeds under the written role, and nothing is denied that was not before\n"
+                    .to_owned()
+            }
+            Exit::Clean => format!(
+                "PROVEN, but for what was not tried again ({}): the command succeeds under the written role, and nothing \
+                 is denied that was not before\n",
+                self.not_again.len()
+            ),
+            Exit::Incomplete if self.held.is_empty() => {
+                "NOT PROVEN: the log shows no call of the subject in the second run\n".to_owned()
+            }
+            Exit::Incomplete => "NOT PROVEN: the second run did not run under the written role alone\n".to_owned(),
+            _ if deficits == 0 => "NOT PROVEN: the command fails under the written role\n".to_owned(),
+            _ => format!("NOT PROVEN: the written role is too small by {deficits} kinds of calls\n"),
+        }
+    }
+}
+
+fn list(out: &mut String, title: &str, items: &[String]) {
+    if items.is_empty() {
+        return;
+    }
+    let more = match items.len().saturating_sub(SHOWN) {
+        0 => String::new(),
+        more => format!(", and {more} more"),
+    };
+    let shown: Vec<&str> = items.iter().take(SHOWN).map(String::as_str).collect();
+    let _ = writeln!(out, "{title} ({}): {}{more}", items.len(), shown.join(", "));
+}
+
+/// Whether the authorizer gave this binding as its reason. A watch that was opened before the swap ends in the second
+/// run and is no sign of it.
+fn still_allowed(usage: &Usage, binding: &Value) -> bool {
+    let (kind, name) = (text(binding, "/kind"), text(binding, "/metadata/name"));
+    // `plugin/pkg/auth/authorizer/rbac`, `roleBindingDescriber`: NAME/NAMESPACE.
+    let reason = match text(binding, "/metadata/namespace") {
+        "" => format!("allowed by {kind} {name:?} of "),
+        namespace => format!("allowed by {kind} \"{name}/{namespace}\" of "),
+    };
+    let calls = usage.calls.iter().filter(|call| call.request.verb() != "watch");
+    calls.flat_map(|call| &call.reasons).any(|given| given.contains(&reason))
+}
