@@ -42,8 +42,6 @@ pub(crate) struct Activity<'a> {
     pub(crate) suspected: Vec<String>,
     /// What missing bodies would have told, with the calls that miss them.
     pub(crate) unread: Vec<(Unread, &'a Request)>,
-    /// Permissions that it asked for and was denied: it goes without.
-    pub(crate) goes_without: u64,
     /// What the cluster runs: as asked for, else as the log shows.
     pub(crate) platform: Platform,
 }
@@ -60,10 +58,9 @@ impl<'a> Activity<'a> {
         let mut needs = BTreeSet::new();
         for call in all {
             needs.extend(needs::of(call, &cluster));
-            match (call.origin, call.decision) {
-                (Origin::Asked, Decision::Denied) => activity.goes_without += 1,
-                (Origin::Asked | Origin::AskedBy, _) => {}
-                (Origin::Call | Origin::Impersonation, _) => activity.calls.push(call),
+            match call.origin {
+                Origin::Asked | Origin::AskedBy => {}
+                Origin::Call | Origin::Impersonation => activity.calls.push(call),
             }
             let refused = needs::refused(call, &cluster);
             if !refused.is_empty() {

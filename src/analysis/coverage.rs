@@ -108,56 +108,49 @@ impl Coverage {
     /// Says of every unused grant how sure that is; and of every other how sure it is that it is used for no more than
     /// was seen, by other names, in other namespaces, as other permissions of a wildcard.
     pub(super) fn judge(&self, grants: &mut [Grant]) {
+        // Grants are many, paths are few.
+        let mut known: BTreeMap<Path, (Confidence, String)> = BTreeMap::new();
         for grant in grants.iter_mut() {
-            match grant.verdict {
-                Verdict::Unused => {
-                    let (confidence, missing) = self.confidence(grant);
-                    (grant.confidence, grant.reason) = (Some(confidence), missing);
-                }
-                Verdict::Used | Verdict::Needed => grant.confidence = Some(self.confidence(grant).0),
-                Verdict::Dead | Verdict::Unobservable | Verdict::Unjudged => {}
+            if !matches!(grant.verdict, Verdict::Unused | Verdict::Used | Verdict::Needed) {
+                continue;
+            }
+            let path = Path::of(grant);
+            let (confidence, missing) = known.entry(path).or_insert_with(|| self.confidence(path));
+            grant.confidence = Some(*confidence);
+            if grant.verdict == Verdict::Unused {
+                grant.reason.clone_from(missing);
             }
         }
     }
 
-    /// How sure it is that an unseen grant is unused, and what it lacks to be surer.
-    pub(super) fn confidence(&self, grant: &Grant) -> (Confidence, String) {
+    /// How sure it is that what was not seen of a path is unused, and what is missing to be surer.
+    fn confidence(&self, path: Path) -> (Confidence, String) {
         let mut missing = Vec::new();
-        let verb = grant.rule.verbs.first().map_or("", String::as_str);
-        let all = |seen: fn(&Lifecycle) -> bool| !self.crds.is_empty() && self.crds.values().all(seen);
         if !self.started {
             missing.push("its start was not seen".to_owned());
         }
-        let (writes, deletes) =
-            (matches!(verb, "*" | "create" | "update" | "patch"), matches!(verb, "*" | "delete" | "deletecollection"));
         if self.crds.is_empty() {
             missing.push("what makes it act is not known: no CRD is in the input".to_owned());
         }
         // Reads are part of any path.
-        let any = !writes && !deletes;
-        if (writes || any) && !all(|life| life.created) && !self.crds.is_empty() {
-            missing.push(self.lacks("created", |life| life.created));
+        let reads = !path.writes && !path.deletes;
+        if path.writes || reads {
+            missing.extend(self.lacks("created", |life| life.created));
+            missing.extend(self.lacks("changed", |life| life.updated));
         }
-        if (writes || any) && !all(|life| life.updated) && !self.crds.is_empty() {
-            missing.push(self.lacks("changed", |life| life.updated));
-        }
-        if (deletes || any) && !all(|life| life.deleted) && !self.crds.is_empty() {
-            missing.push(self.lacks("deleted", |life| life.deleted));
+        if path.deletes || reads {
+            missing.extend(self.lacks("deleted", |life| life.deleted));
         }
         let exercised = missing.is_empty();
-        let rare = grant.rule.api_groups.iter().zip(&grant.rule.resources).any(|(group, resource)| {
-            let main = resource.split_once('/').map_or(&**resource, |(main, _)| main);
-            GIVEN_BACK.contains(&(group, main))
-        });
         if self.seconds < LONG {
             missing.push(format!("the log covers {}", duration(self.seconds)));
         }
-        if rare {
+        if path.rare {
             missing.push("rare paths use this resource".to_owned());
         }
         let confidence = match (exercised, missing.is_empty()) {
             (true, true) => Confidence::High,
-            (true, false) if self.seconds >= DAY || rare => Confidence::Medium,
+            (true, false) if self.seconds >= DAY || path.rare => Confidence::Medium,
             _ => Confidence::Low,
         };
         (confidence, missing.join(", "))
@@ -180,12 +173,37 @@ impl Coverage {
         seen.join(", ")
     }
 
-    fn lacks(&self, what: &str, seen: fn(&Lifecycle) -> bool) -> String {
+    /// The kinds of its own of which it was not seen; `None` when there are none.
+    fn lacks(&self, what: &str, seen: fn(&Lifecycle) -> bool) -> Option<String> {
         let unseen: Vec<&str> = self.crds.iter().filter(|(_, life)| !seen(life)).map(|(name, _)| &**name).collect();
         match unseen.as_slice() {
-            [only] => format!("no {only} was {what}"),
-            [first, rest @ ..] => format!("no {first} was {what}, nor {} other kinds of its own", rest.len()),
-            [] => String::new(),
+            [only] => Some(format!("no {only} was {what}")),
+            [first, rest @ ..] => Some(format!("no {first} was {what}, nor {} other kinds of its own", rest.len())),
+            [] => None,
+        }
+    }
+}
+
+/// What decides how a grant comes to be used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Path {
+    writes: bool,
+    deletes: bool,
+    rare: bool,
+}
+
+impl Path {
+    fn of(grant: &Grant) -> Self {
+        let rule = &grant.rule;
+        let verb = rule.verbs.first().map_or("", String::as_str);
+        let rare = rule.api_groups.iter().zip(&rule.resources).any(|(group, resource)| {
+            let main = resource.split_once('/').map_or(&**resource, |(main, _)| main);
+            GIVEN_BACK.contains(&(group, main))
+        });
+        Self {
+            writes: matches!(verb, "*" | "create" | "update" | "patch"),
+            deletes: matches!(verb, "*" | "delete" | "deletecollection"),
+            rare,
         }
     }
 }
@@ -257,7 +275,8 @@ mod tests {
     #[test]
     fn only_a_long_and_whole_life_makes_an_unused_grant_sure() {
         let whole = Lifecycle { created: true, updated: true, status: true, deleted: true };
-        let sure = |coverage: &Coverage, resource: &str, verb: &str| coverage.confidence(&grant("", resource, verb));
+        let path = |resource: &str, verb: &str| Path::of(&grant("", resource, verb));
+        let sure = |coverage: &Coverage, resource: &str, verb: &str| coverage.confidence(path(resource, verb));
         assert_eq!(sure(&covered(7, whole), "services", "delete"), (Confidence::High, String::new()));
         assert_eq!(sure(&covered(6, whole), "services", "delete").0, Confidence::Medium);
         assert_eq!(sure(&covered(0, whole), "services", "delete").0, Confidence::Low);

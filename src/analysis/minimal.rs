@@ -118,7 +118,7 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
     };
     let used: BTreeSet<_> = found.iter().map(|occurrence| place(&occurrence.request)).collect();
     for chosen in done.chosen {
-        for (ask, granted) in &chosen.asks {
+        for (ask, given) in &chosen.asks {
             // A pair says nothing of names: what is used shows which.
             let request = ask.request();
             let pair = chosen.need.kind == NeedKind::Pair;
@@ -126,7 +126,7 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
             if pair && (used.contains(&place(&request)) || (!done.has_manifests && request.verb() != "list")) {
                 continue;
             }
-            let basis = match (granted.is_empty() && done.has_manifests, chosen.need.kind) {
+            let basis = match (given.is_empty() && done.has_manifests, chosen.need.kind) {
                 (false, _) if chosen.satisfied || !done.has_manifests => Basis::Needed,
                 // The shipped role works without it.
                 (_, NeedKind::Pair | NeedKind::Likely) => continue,
@@ -134,7 +134,8 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
                 (true, NeedKind::Checked) => Basis::Unexplained,
             };
             let reason = format!("`{}`: {}", request.verb(), chosen.need.reason);
-            found.push(Occurrence { request, grants: granted.clone(), basis, reason });
+            let grants = given.iter().filter_map(|&at| grants.get(at)).collect();
+            found.push(Occurrence { request, grants, basis, reason });
         }
     }
     if cx.options.include_denied {
@@ -239,50 +240,39 @@ fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence
     }
 }
 
-/// Whether what was seen may not be all that the grants are used for.
+/// Whether what was seen may not be all that one of the grants is used for.
 pub(super) fn may_be_used_for_more(cx: &Context<'_>, occurrences: &[&Occurrence<'_>]) -> bool {
-    let mut grants = occurrences.iter().flat_map(|occurrence| &occurrence.grants);
-    let unsure = grants.any(|grant| grant.confidence.is_some_and(|confidence| confidence < Confidence::High));
-    unsure && !cx.options.drop_unexercised
+    occurrences.iter().flat_map(|occurrence| &occurrence.grants).any(|grant| is_unsure(cx, grant))
+}
+
+/// Whether the path of the grant may not have been exercised, and that counts.
+fn is_unsure(cx: &Context<'_>, grant: &Grant) -> bool {
+    !cx.options.drop_unexercised && grant.confidence.is_some_and(|confidence| confidence < Confidence::High)
 }
 
 /// Why a grant stays although it was not seen in use: the log could not have shown it, or its path was not exercised.
 fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
-    match (grant.verdict, grant.confidence) {
-        (Verdict::Unobservable, _) if !cx.options.drop_unobservable => {
+    match grant.verdict {
+        Verdict::Unobservable if !cx.options.drop_unobservable => {
             Some(format!("kept although unseen: {}", grant.reason))
         }
-        (Verdict::Unused, Some(confidence))
-            if confidence < Confidence::High
-                && !cx.options.drop_unexercised
-                && !grant.rule.non_resource_urls.is_empty() =>
-        {
-            Some(KEPT_UNEXERCISED.to_owned())
-        }
-        (Verdict::Unused, Some(confidence)) if confidence < Confidence::High && !cx.options.drop_unexercised => {
-            // In its entry it makes sense beside others; by itself it matches nothing.
-            let (group, resource) = (grant.rule.api_groups.first()?, grant.rule.resources.first());
-            let (resource, verb) = (resource?, grant.rule.verbs.first()?);
-            let dead = matches!(cx.table.liveness(group, resource, verb), Liveness::Dead(_));
-            (!dead).then(|| KEPT_UNEXERCISED.to_owned())
-        }
-        (Verdict::Used | Verdict::Needed, Some(confidence))
-            if confidence < Confidence::High && !cx.options.drop_unexercised =>
-        {
+        Verdict::Unused if is_unsure(cx, grant) && !is_dead_alone(cx, grant) => Some(KEPT_UNEXERCISED.to_owned()),
+        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && has_wildcard(&grant.rule) => {
             let seen = if grant.used_as.is_empty() { String::new() } else { format!(": {}", some_of(&grant.used_as)) };
-            match (has_wildcard(&grant.rule), &grant.scope) {
-                (true, _) => {
-                    Some(format!("kept as a wildcard, as not all that it is used for may have been seen{seen}"))
-                }
-                (false, Scope::Cluster) => Some(
-                    "kept in the whole cluster, as not every namespace that it is used in may have been seen"
-                        .to_owned(),
-                ),
-                (false, Scope::Namespace(_)) => None,
-            }
+            Some(format!("kept as a wildcard, as not all that it is used for may have been seen{seen}"))
+        }
+        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && grant.scope == Scope::Cluster => {
+            Some("kept in the whole cluster, as not every namespace that it is used in may have been seen".to_owned())
         }
         _ => None,
     }
+}
+
+/// Whether it makes sense only beside the others of its entry: by itself it matches nothing.
+fn is_dead_alone(cx: &Context<'_>, grant: &Grant) -> bool {
+    let rule = &grant.rule;
+    let named = rule.api_groups.first().zip(rule.resources.first()).zip(rule.verbs.first());
+    named.is_some_and(|((group, resource), verb)| matches!(cx.table.liveness(group, resource, verb), Liveness::Dead(_)))
 }
 
 /// The first few.
@@ -301,18 +291,7 @@ fn kept(cx: &Context<'_>, grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
     let unseen = grants.iter().filter_map(|grant| Some((grant, kept_for(cx, grant)?)));
     let mut kept: BTreeMap<(Scope, Entry), Piece> = BTreeMap::new();
     for (grant, reason) in unseen {
-        let rule = &grant.rule;
-        let Some(verb) = rule.verbs.first().cloned() else { continue };
-        let entry = match (rule.api_groups.first(), rule.resources.first(), rule.non_resource_urls.first()) {
-            (Some(group), Some(resource), _) => Entry::Resource {
-                api_group: group.clone(),
-                resource: resource.clone(),
-                verb,
-                names: rule.resource_names.clone(),
-            },
-            (_, _, Some(url)) => Entry::NonResource { url: url.clone(), verb },
-            _ => continue,
-        };
+        let Some(entry) = Entry::of(&grant.rule) else { continue };
         if !present.contains(&(&grant.scope, &entry)) {
             let piece = Piece { scope: grant.scope.clone(), entry: entry.clone(), basis: Basis::Kept, reason };
             kept.insert((grant.scope.clone(), entry), piece);

@@ -41,7 +41,7 @@ pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
 pub use subjects::Selection;
 pub use verdict::describe;
-pub use verify::{Leftover, Missing, Verification, rules_for, singles, verify};
+pub use verify::{Leftover, Missing, Verification, rules_for, verify};
 
 /// What the analysis of a package works on.
 #[derive(Debug)]
@@ -112,16 +112,16 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     // Without a single event of the subject the log proves nothing about it.
     let seen = activity.as_ref().filter(|activity| !activity.calls.is_empty());
     let recorded = cx.policy.zip(seen).map(|(policy, _)| observable::recorded(policy, selection));
-    let calls = verdict::judge(cx, &mut grants, seen, recorded.as_ref(), &defaults);
+    let chosen = seen.map(|activity| ways::choose(&activity.needs, &GrantIndex::new(&grants), &defaults));
+    let judged = seen.zip(chosen.as_deref());
+    let calls = verdict::judge(cx, &mut grants, judged, recorded.as_ref(), &defaults);
     let coverage = seen.zip(cx.usage).map(|(activity, usage)| Coverage::of(cx, usage, activity));
     if let Some(coverage) = &coverage {
         coverage.judge(&mut grants);
     }
-    let index = GrantIndex::new(&grants);
-    let chosen = seen.map(|activity| ways::choose(&activity.needs, &index, &defaults));
-    let points = points::count(cx.table, &grants, seen.zip(chosen.as_deref()), &defaults);
+    let points = points::count(cx.table, &grants, judged, &defaults);
     let deficits = seen.map(|activity| deficit::of(activity, &calls, &grants, &held.bindings)).unwrap_or_default();
-    let minimal = seen.zip(chosen.as_deref()).map(|(activity, chosen)| {
+    let minimal = judged.map(|(activity, chosen)| {
         let done = Done {
             calls: &calls,
             activity,
@@ -179,8 +179,7 @@ fn evidence(activity: &Activity<'_>, usage: &Usage) -> Evidence {
             .calls
             .iter()
             .filter(|call| call.origin == crate::audit::Origin::Call)
-            .map(|call| call.count)
-            .sum(),
+            .fold(0, |sum, call| sum.saturating_add(call.count)),
         distinct: activity.calls.len() as u64,
         first: times(|call| &call.first).min().unwrap_or_default().to_owned(),
         last: times(|call| &call.last).max().unwrap_or_default().to_owned(),

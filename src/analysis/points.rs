@@ -45,7 +45,7 @@ pub(super) fn count(
     let mut used: BTreeSet<(&Scope, Point)> = BTreeSet::new();
     if let Some((seen, chosen)) = seen {
         let index = GrantIndex::new(grants);
-        let mut add = |request: &Request, covering: &[&'_ Grant]| {
+        let mut add = |request: &Request, covering: &[&Grant]| {
             let Request::Resource(resource) = request else { return };
             let point = (resource.api_group.clone(), resource.combined(), resource.verb.clone());
             // The widest scope that holds it, as held points of a namespace give way to those of the cluster.
@@ -60,10 +60,10 @@ pub(super) fn count(
             add(&call.request, &index.covering(&call.request));
         }
         // Of rules that are handed out with wildcards, what they reach is the grants' own.
-        for (ask, covering) in chosen.iter().flat_map(|chosen| &chosen.asks) {
+        for (ask, given) in chosen.iter().flat_map(|chosen| &chosen.asks) {
             let request = ask.request();
             if !is_wild(&request) {
-                add(&request, covering);
+                add(&request, &given.iter().filter_map(|&at| grants.get(at)).collect::<Vec<_>>());
             }
         }
     }

@@ -433,3 +433,19 @@ fn a_policy_that_cannot_be_that_of_the_log_is_told() {
     let nodes = judge_under(policy, &rules, &["200 get /api/v1/nodes/a"], Options::default()).remove(0);
     assert_eq!(nodes.notes, [partly]);
 }
+
+#[test]
+fn counts_that_no_log_can_have_do_not_overflow() {
+    let log = ["200 get /api/v1/namespaces/ns/pods/a", "200 get /api/v1/namespaces/ns/pods/b"];
+    let log: String = log.iter().enumerate().map(|(at, call)| event(at, call) + "\n").collect();
+    let mut collector = Collector::new();
+    collector.read("audit.log", &mut log.as_bytes());
+    let mut usage = collector.finish();
+    for call in &mut usage.calls {
+        std::sync::Arc::make_mut(call).count = u64::MAX;
+    }
+    let table = Table::for_minor("1.36").unwrap();
+    let known = Known { minor: "1.36", platform: Platform::Auto, table: &table, package: None };
+    let activity = Activity::of(&usage, "system:serviceaccount:ns:op", &known);
+    assert_eq!(evidence(&activity, &usage).calls, u64::MAX);
+}

@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::index::GrantIndex;
+use super::ways::Chosen;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
-use super::{meant, observable, ways};
+use super::{meant, observable};
 use crate::api::{EntryLiveness, Liveness, Served, Table, is_check_only, is_checked};
 use crate::audit::Decision;
 use crate::audit::policy::OwnRules;
@@ -17,12 +18,12 @@ use crate::rbac::{Request, ResourceRequest, Rule, Scope};
 pub(super) fn judge(
     cx: &Context<'_>,
     grants: &mut [Grant],
-    seen: Option<&Activity<'_>>,
+    seen: Option<(&Activity<'_>, &[Chosen<'_>])>,
     recorded: Option<&OwnRules<'_>>,
     defaults: &[Rule],
 ) -> Vec<JudgedCall> {
-    let judged = seen.map(|seen| judge_calls(grants, seen, defaults));
-    let uses = seen.zip(judged.as_ref()).map(|(seen, judged)| Uses::of(grants, seen, judged, defaults));
+    let judged = seen.map(|(seen, _)| judge_calls(grants, seen, defaults));
+    let uses = seen.zip(judged.as_ref()).map(|((seen, chosen), judged)| Uses::of(grants, seen, chosen, judged));
     let mut entries = entries(cx.table, grants);
     let verdicts: Vec<_> = grants
         .iter()
@@ -84,7 +85,7 @@ struct Uses {
 }
 
 impl Uses {
-    fn of(grants: &[Grant], seen: &Activity<'_>, judged: &[JudgedCall], defaults: &[Rule]) -> Self {
+    fn of(grants: &[Grant], seen: &Activity<'_>, chosen: &[Chosen<'_>], judged: &[JudgedCall]) -> Self {
         let index = GrantIndex::new(grants);
         let mut uses = Self::default();
         for call in judged {
@@ -105,13 +106,15 @@ impl Uses {
                 }
             }
         }
-        for chosen in ways::choose(&seen.needs, &index, defaults) {
+        for chosen in chosen {
             // What is not held in full was not asked for, or another way was taken that is not known.
             let counts = chosen.satisfied || chosen.need.kind == NeedKind::Checked;
-            for grant in chosen.asks.iter().filter(|_| counts).flat_map(|(_, grants)| grants) {
+            for &grant in chosen.asks.iter().filter(|_| counts).flat_map(|(_, grants)| grants) {
                 match chosen.need.kind {
-                    NeedKind::Pair => drop(uses.paired.entry(grant.index).or_insert(chosen.need.reason.to_owned())),
-                    _ => drop(uses.needed.entry(grant.index).or_insert(chosen.need.reason)),
+                    NeedKind::Pair => drop(uses.paired.entry(grant).or_insert(chosen.need.reason.to_owned())),
+                    NeedKind::Checked | NeedKind::Likely => {
+                        uses.needed.entry(grant).or_insert(chosen.need.reason);
+                    }
                 }
             }
         }

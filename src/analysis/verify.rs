@@ -119,7 +119,7 @@ fn leftover(rules: &[(Scope, Rule)], activity: &Activity<'_>) -> Vec<Leftover> {
             left.push(Leftover { scope: scope.clone(), rule: rule.clone() });
             continue;
         }
-        for single in singles(rule) {
+        for single in rule.singles() {
             let pair = single.verbs.first().and_then(|verb| sibling(verb));
             let pair = pair.map(|verb| Rule { verbs: vec![verb.to_owned()], ..single.clone() });
             if !asked(scope, &single) && !pair.is_some_and(|pair| asked(scope, &pair)) {
@@ -130,28 +130,6 @@ fn leftover(rules: &[(Scope, Rule)], activity: &Activity<'_>) -> Vec<Leftover> {
     left.sort();
     left.dedup();
     left
-}
-
-/// A rule as rules of one verb on one (group, resource) or one URL.
-pub fn singles(rule: &Rule) -> Vec<Rule> {
-    let mut singles = Vec::new();
-    for verb in &rule.verbs {
-        for group in &rule.api_groups {
-            for resource in &rule.resources {
-                singles.push(Rule {
-                    api_groups: vec![group.clone()],
-                    resources: vec![resource.clone()],
-                    resource_names: rule.resource_names.clone(),
-                    non_resource_urls: Vec::new(),
-                    verbs: vec![verb.clone()],
-                });
-            }
-        }
-        for url in &rule.non_resource_urls {
-            singles.push(Rule { non_resource_urls: vec![url.clone()], verbs: vec![verb.clone()], ..Rule::default() });
-        }
-    }
-    singles
 }
 
 /// The rules that the package gives a subject, with their scopes. Roles that nobody is bound to count as bound to

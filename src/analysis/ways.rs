@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::index::GrantIndex;
-use super::{Grant, is_default};
+use super::is_default;
 use crate::needs::{Ask, Need, NeedKind};
 use crate::rbac::{Rule, Scope};
 
@@ -12,14 +12,14 @@ use crate::rbac::{Rule, Scope};
 #[derive(Debug)]
 pub(super) struct Chosen<'a> {
     pub(super) need: &'a Need,
-    /// Every permission of the way, with the grants that give it.
-    pub(super) asks: Vec<(&'a Ask, Vec<&'a Grant>)>,
+    /// Every permission of the way, with the grants that give it, by their index.
+    pub(super) asks: Vec<(&'a Ask, Vec<usize>)>,
     /// Whether the grants, and what everybody holds, give all of it.
     pub(super) satisfied: bool,
 }
 
 /// Chooses a way for every need.
-pub(super) fn choose<'a>(needs: &'a [Need], index: &GrantIndex<'a>, defaults: &[Rule]) -> Vec<Chosen<'a>> {
+pub(super) fn choose<'a>(needs: &'a [Need], index: &GrantIndex<'_>, defaults: &[Rule]) -> Vec<Chosen<'a>> {
     let by_default = |ask: &Ask| match ask {
         Ask::Make(request) => is_default(defaults, request),
         Ask::Hold(..) => ask.is_given_by(defaults.iter().map(|rule| (&Scope::Cluster, rule))),
@@ -27,7 +27,8 @@ pub(super) fn choose<'a>(needs: &'a [Need], index: &GrantIndex<'a>, defaults: &[
     let ways = |need: &'a Need| -> Vec<Chosen<'a>> {
         let way = |way: &'a Vec<Ask>| {
             let asks = way.iter().filter(|ask| !by_default(ask));
-            let asks: Vec<_> = asks.map(|ask| (ask, index.covering_ask(ask))).collect();
+            let given = |ask| index.covering_ask(ask).into_iter().map(|grant| grant.index).collect::<Vec<usize>>();
+            let asks: Vec<_> = asks.map(|ask| (ask, given(ask))).collect();
             let satisfied = asks.iter().all(|(_, grants)| !grants.is_empty());
             Chosen { need, asks, satisfied }
         };

@@ -29,6 +29,41 @@ pub enum Entry {
     },
 }
 
+impl Entry {
+    /// Of a rule of one verb on one (group, resource) or one URL, its names as they stand; `None` for one that grants
+    /// nothing.
+    pub fn of(rule: &Rule) -> Option<Self> {
+        let verb = rule.verbs.first()?.clone();
+        match (rule.api_groups.first(), rule.resources.first(), rule.non_resource_urls.first()) {
+            (Some(api_group), Some(resource), _) => Some(Self::Resource {
+                api_group: api_group.clone(),
+                resource: resource.clone(),
+                verb,
+                names: rule.resource_names.clone(),
+            }),
+            (_, _, Some(url)) => Some(Self::NonResource { url: url.clone(), verb }),
+            _ => None,
+        }
+    }
+
+    /// The rule that grants it.
+    pub fn rule(&self) -> Rule {
+        let one = |text: &String| vec![text.clone()];
+        match self {
+            Self::Resource { api_group, resource, verb, names } => Rule {
+                api_groups: one(api_group),
+                resources: one(resource),
+                resource_names: names.clone(),
+                verbs: one(verb),
+                ..Rule::default()
+            },
+            Self::NonResource { url, verb } => {
+                Rule { non_resource_urls: one(url), verbs: one(verb), ..Rule::default() }
+            }
+        }
+    }
+}
+
 /// The order in which people write verbs; others follow alphabetically.
 const CUSTOMARY: [&str; 8] = ["get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"];
 

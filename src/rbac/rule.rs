@@ -62,24 +62,36 @@ impl Rule {
             && (part.resources.is_empty() || named)
     }
 
-    /// This rule as rules of one verb, on one (group, resource) with one name at most, or on one URL.
-    pub fn parts(&self) -> Vec<Self> {
+    /// This rule as rules of one verb on one (group, resource) or one URL.
+    pub fn singles(&self) -> Vec<Self> {
         let one = |text: &String| vec![text.clone()];
-        let mut parts = Vec::new();
+        let mut singles = Vec::new();
         for verb in &self.verbs {
             for (group, resource) in self.api_groups.iter().flat_map(|g| self.resources.iter().map(move |r| (g, r))) {
-                let part =
-                    Self { verbs: one(verb), api_groups: one(group), resources: one(resource), ..Self::default() };
-                let named = |name| Self { resource_names: one(name), ..part.clone() };
-                parts.extend(self.resource_names.iter().map(named));
-                if self.resource_names.is_empty() {
-                    parts.push(part);
-                }
+                singles.push(Self {
+                    api_groups: one(group),
+                    resources: one(resource),
+                    resource_names: self.resource_names.clone(),
+                    non_resource_urls: Vec::new(),
+                    verbs: one(verb),
+                });
             }
-            let on_url = |url| Self { verbs: one(verb), non_resource_urls: one(url), ..Self::default() };
-            parts.extend(self.non_resource_urls.iter().map(on_url));
+            let on_url = |url| Self { non_resource_urls: one(url), verbs: one(verb), ..Self::default() };
+            singles.extend(self.non_resource_urls.iter().map(on_url));
         }
-        parts
+        singles
+    }
+
+    /// The same with one name at most.
+    pub fn parts(&self) -> Vec<Self> {
+        let named = |single: Self| -> Vec<Self> {
+            if single.resource_names.is_empty() {
+                return vec![single];
+            }
+            let names = single.resource_names.iter();
+            names.map(|name| Self { resource_names: vec![name.clone()], ..single.clone() }).collect()
+        };
+        self.singles().into_iter().flat_map(named).collect()
     }
 }
 

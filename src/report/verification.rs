@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use super::text::safe;
-use crate::analysis::{Missing, Verification, describe, singles};
+use crate::analysis::{Missing, Verification, describe};
 use crate::rbac::{Request, Rule};
 
 /// The answer as text.
@@ -61,7 +61,8 @@ fn rule_text(rule: &Rule) -> String {
     if rule.verbs.len() > 1 {
         return format!("a rule of {} verbs on {} resources", rule.verbs.len(), rule.resources.len());
     }
-    let texts: Vec<String> = singles(rule)
+    let texts: Vec<String> = rule
+        .singles()
         .iter()
         .map(|single| {
             let first = |list: &[String]| list.first().cloned().unwrap_or_default();

@@ -11,7 +11,7 @@ use crate::manifest::{Package, PolicyRule, Role, RoleKind};
 use crate::rbac::cover::{self, Entry};
 use crate::rbac::{PermissionSet, Rule, Scope};
 use crate::source::Span;
-use meet::{single, single_atom};
+use meet::single_atom;
 use needs::{Needs, is_at};
 
 /// What becomes of the roles of a package.
@@ -196,7 +196,7 @@ fn entries(role: &Role, holders: &[&Needs<'_>]) -> Vec<Kept> {
         }
         for (own, mut inside) in inside {
             if inside.contains(&own) {
-                as_written.push(single(&own));
+                as_written.push(own.rule());
                 inside = BTreeSet::from([own.clone()]);
             } else {
                 whole = false;
@@ -211,7 +211,7 @@ fn entries(role: &Role, holders: &[&Needs<'_>]) -> Vec<Kept> {
         if whole {
             return Kept::Whole;
         }
-        atoms.retain(|atom, as_written| *as_written || !there.covers(&PermissionSet::from_rules([&single(atom)])));
+        atoms.retain(|atom, as_written| *as_written || !there.covers(&PermissionSet::from_rules([&atom.rule()])));
         if atoms.is_empty() {
             return Kept::Nothing;
         }

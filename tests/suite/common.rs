@@ -3,8 +3,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use rolecall::analysis::{Assessment, Options};
+use rolecall::analysis::{Assessment, MinimalRole, Options};
 use rolecall::cli::pipeline::{Loaded, Request};
+use rolecall::rbac::{Rule, Scope};
+use serde_json::Value;
 
 /// The minor of the control plane in `tests/control-plane`, which is also that of the clusters in `../shared`.
 pub const PINNED_MINOR: &str = "1.36";
@@ -56,6 +58,21 @@ pub fn assess(loaded: &Loaded, subject: &str, options: Options) -> Assessment {
     let assessments = loaded.assess(&options);
     assert_eq!(assessments.len(), 1, "{subject} has one assessment");
     assessments.into_iter().next().unwrap()
+}
+
+/// The rules of a generated role, each where it holds.
+pub fn rules_of(minimal: &MinimalRole) -> Vec<(Scope, Rule)> {
+    let scopes = minimal.scopes.iter();
+    scopes.flat_map(|s| s.rules.iter().map(|rule| (s.scope.clone(), rule.rule.clone()))).collect()
+}
+
+/// The event as the level `Metadata` writes it.
+pub fn without_bodies(mut event: Value) -> Value {
+    let fields = event.as_object_mut().unwrap();
+    fields.remove("requestObject");
+    fields.remove("responseObject");
+    fields.insert("level".to_owned(), "Metadata".into());
+    event
 }
 
 /// A recorded run of an operator.

@@ -6,8 +6,7 @@ use std::fs;
 
 use crate::common::{PINNED_MINOR, Run, assess, load, runs, shared, text};
 use rolecall::analysis::{
-    Assessment, Basis, CallVerdict, Known, MinimalRole, MinimalRule, Names, Options, Platform, rules_for, singles,
-    verify,
+    Assessment, Basis, CallVerdict, Known, MinimalRole, MinimalRule, Names, Options, Platform, rules_for, verify,
 };
 use rolecall::audit::Usage;
 use rolecall::graph::{Graph, SubjectKey};
@@ -119,7 +118,7 @@ pub(crate) fn without_each_entry(minimal: &MinimalRole) -> impl Iterator<Item = 
     let rules = || minimal.scopes.iter().flat_map(|scoped| scoped.rules.iter().map(|rule| (&scoped.scope, rule)));
     let entries = |keep: &dyn Fn(&MinimalRule, &Rule) -> bool| -> Vec<(Scope, Rule)> {
         let entries =
-            rules().flat_map(|(scope, rule)| singles(&rule.rule).into_iter().map(move |one| (scope, rule, one)));
+            rules().flat_map(|(scope, rule)| rule.rule.singles().into_iter().map(move |one| (scope, rule, one)));
         entries.filter(|(_, rule, one)| keep(rule, one)).map(|(scope, _, one)| (scope.clone(), one)).collect()
     };
     let used = entries(&|rule, one| !rule.unseen.contains(one));

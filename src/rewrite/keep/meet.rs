@@ -20,33 +20,17 @@ pub(super) fn single_atom(rule: &Rule) -> Option<Entry> {
 
 /// A rule of one verb and one (group, resource) or one URL.
 pub(super) fn atom(rule: &Rule) -> Option<Entry> {
-    let verb = rule.verbs.first()?.clone();
-    if let Some(url) = rule.non_resource_urls.first() {
-        return Some(Entry::NonResource { url: url.clone(), verb });
+    let mut atom = Entry::of(rule)?;
+    if let Entry::Resource { names, .. } = &mut atom {
+        *names = sorted(std::mem::take(names));
     }
-    let (api_group, resource) = (rule.api_groups.first()?.clone(), rule.resources.first()?.clone());
-    Some(Entry::Resource { api_group, resource, verb, names: sorted(rule.resource_names.clone()) })
+    Some(atom)
 }
 
 fn sorted(mut names: Vec<String>) -> Vec<String> {
     names.sort();
     names.dedup();
     names
-}
-
-pub(super) fn single(entry: &Entry) -> Rule {
-    match entry {
-        Entry::Resource { api_group, resource, verb, names } => Rule {
-            api_groups: vec![api_group.clone()],
-            resources: vec![resource.clone()],
-            resource_names: names.clone(),
-            verbs: vec![verb.clone()],
-            ..Rule::default()
-        },
-        Entry::NonResource { url, verb } => {
-            Rule { non_resource_urls: vec![url.clone()], verbs: vec![verb.clone()], ..Rule::default() }
-        }
-    }
 }
 
 /// What two permissions have in common: of wildcards that overlap, one always holds the other.
@@ -121,7 +105,7 @@ mod tests {
     proptest! {
         #[test]
         fn two_permissions_meet_as_their_sets_do(a in entry(), b in entry()) {
-            let set = |entry: &Entry| PermissionSet::from_rules([&single(entry)]);
+            let set = |entry: &Entry| PermissionSet::from_rules([&entry.rule()]);
             let met = meet(&a, &b).map_or_else(PermissionSet::default, |both| set(&both));
             prop_assert_eq!(met, set(&a).intersect(&set(&b)));
         }

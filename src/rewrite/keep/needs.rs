@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::meet::{Key, atom, key, meet, single};
-use crate::analysis::{Assessment, Basis, Grant, MinimalRule, singles};
+use super::meet::{Key, atom, key, meet};
+use crate::analysis::{Assessment, Basis, Grant, MinimalRule};
 use crate::manifest::Role;
 use crate::rbac::cover::Entry;
 use crate::rbac::{PermissionSet, Rule, Scope};
@@ -43,7 +43,7 @@ impl<'a> Needs<'a> {
         let mut wanted: BTreeMap<_, Vec<_>> = BTreeMap::new();
         for scoped in assessment.minimal.iter().flat_map(|minimal| &minimal.scopes) {
             for rule in scoped.rules.iter().filter(|rule| rule.basis != Basis::Unexplained) {
-                for entry in singles(&rule.rule).iter().filter_map(atom) {
+                for entry in rule.rule.singles().iter().filter_map(atom) {
                     wanted.entry(key(&entry)).or_default().push((&scoped.scope, entry));
                 }
             }
@@ -83,7 +83,7 @@ impl<'a> Needs<'a> {
                 // What is held in the namespace alone needs no grant in the whole cluster.
                 (Scope::Cluster, Scope::Namespace(namespace)) => {
                     let there = self.in_namespaces.get(namespace.as_str());
-                    there.is_none_or(|there| !there.covers(&PermissionSet::from_rules([&single(&both)])))
+                    there.is_none_or(|there| !there.covers(&PermissionSet::from_rules([&both.rule()])))
                 }
                 _ => false,
             };

@@ -302,7 +302,7 @@ proptest! {
                 1 => Kept::Nothing,
                 2 => Kept::Parts(vec![narrowed(&whole)]),
                 _ => {
-                    let singles = crate::analysis::singles(&whole);
+                    let singles = whole.singles();
                     let kept = singles.into_iter().enumerate().filter(|(i, _)| seed >> (i % 64) & 1 == 1);
                     let kept: Vec<Rule> = kept.map(|(_, rule)| narrowed(&rule)).collect();
                     if kept.is_empty() { Kept::Nothing } else { Kept::Parts(kept) }

@@ -15,7 +15,7 @@ use rolecall::rbac::{Request, Rule, Scope};
 use rolecall::source::SourceMap;
 use serde_json::Value;
 
-use crate::common::{PINNED_MINOR, entries, shared};
+use crate::common::{PINNED_MINOR, entries, shared, without_bodies};
 
 /// What is read of a step.
 struct Read {
@@ -62,7 +62,10 @@ fn without_bodies_no_need_is_asserted_that_was_not_one() {
     let mut figures: BTreeMap<&str, u32> = BTreeMap::new();
     let mut wrong = Vec::new();
     for_each(&folder, |case, step, lines, table, held| {
-        let bare: Vec<String> = lines.iter().map(|line| bare(line)).collect();
+        let bare: Vec<String> = lines
+            .iter()
+            .map(|line| without_bodies(serde_json::from_str(line).expect("an event")).to_string())
+            .collect();
         let read = read(&bare, account(lines), table, platform(case));
         let refused = step.get("refused").and_then(Value::as_str).unwrap_or_default();
         let asserted = covered(&read.passed, &read.denied, &read.needed, &read.wanted, held);
@@ -165,16 +168,6 @@ fn covered(passed: &[Request], denied: &[Request], needed: &[Need], wanted: &[Ne
     let way = |way: &Way| way.iter().all(given);
     passed.iter().chain(denied).all(|request| given(&Ask::Make(request.clone())))
         && needed.iter().chain(wanted).all(|need| need.ways.iter().any(way))
-}
-
-/// The event as the level `Metadata` writes it.
-fn bare(line: &str) -> String {
-    let mut event: Value = serde_json::from_str(line).expect("an event");
-    let fields = event.as_object_mut().expect("an object");
-    fields.remove("requestObject");
-    fields.remove("responseObject");
-    fields.insert("level".to_owned(), "Metadata".into());
-    event.to_string()
 }
 
 fn table(setup: &Path) -> Table {

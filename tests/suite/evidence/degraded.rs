@@ -9,10 +9,9 @@ use std::io::{BufRead, BufReader, Write};
 use flate2::read::MultiGzDecoder;
 use rolecall::analysis::{Assessment, Confidence, Options, Verdict, verify};
 use rolecall::graph::SubjectKey;
-use rolecall::rbac::{Rule, Scope};
 use serde_json::Value;
 
-use crate::common::{assess, load, runs, shared, text};
+use crate::common::{assess, load, rules_of, runs, shared, text, without_bodies};
 use crate::recorded::known;
 
 /// What is done to an event; `None` drops it.
@@ -26,13 +25,7 @@ const WAYS: [(&str, Degrade); 5] = [
         (!(object["resource"] == "events" && object["apiGroup"].as_str().unwrap_or_default().is_empty()))
             .then_some(event)
     }),
-    ("no bodies", |mut event, _| {
-        let fields = event.as_object_mut().unwrap();
-        fields.remove("requestObject");
-        fields.remove("responseObject");
-        fields.insert("level".to_owned(), "Metadata".into());
-        Some(event)
-    }),
+    ("no bodies", |event, _| Some(without_bodies(event))),
     ("first half", |event, done| (done <= 0.5).then_some(event)),
 ];
 
@@ -69,11 +62,7 @@ fn a_worse_log_makes_nothing_surely_unused_and_its_role_allows_the_whole_run() {
                 *unobservable.entry(what).or_insert(0) +=
                     assessment.grants.iter().filter(|grant| grant.verdict == Verdict::Unobservable).count();
                 let Some(minimal) = &assessment.minimal else { continue };
-                let rules: Vec<(Scope, Rule)> = minimal
-                    .scopes
-                    .iter()
-                    .flat_map(|scoped| scoped.rules.iter().map(|rule| (scoped.scope.clone(), rule.rule.clone())))
-                    .collect();
+                let rules = rules_of(minimal);
                 let key = SubjectKey::parse(&subject);
                 let usage = whole.usage.as_ref().unwrap();
                 let answer = verify(&rules, &key.user(), &subject, usage, &known(&whole));

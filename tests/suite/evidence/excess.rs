@@ -7,9 +7,8 @@ use std::fs;
 use rolecall::analysis::{Confidence, Grant, Options, Verdict};
 use rolecall::api::Table;
 use rolecall::rbac::{Authority, Request, Rule};
-use serde_json::Value;
 
-use super::synthesised::{generated, judged, log, manifests, own, points};
+use super::synthesised::{generated, judged, log, manifests, own, points, tuple};
 use crate::common::{PINNED_MINOR, entries, shared};
 use crate::judge::narrowing::roles::Side;
 
@@ -109,16 +108,7 @@ fn shown(point: &Point) -> String {
 fn given_back() -> Vec<Rule> {
     let cases = shared("cases/regressions").map(|folder| entries(&folder)).unwrap_or_default();
     let lists = cases.iter().filter_map(|case| fs::read_to_string(case.join("must_keep.jsonl")).ok());
-    let rule = |line: &str| {
-        let tuple: Value = serde_json::from_str(line).unwrap();
-        let list = |key: &str| tuple[key].as_str().map(str::to_owned).into_iter().collect();
-        Rule {
-            api_groups: list("apiGroup"),
-            resources: list("resource"),
-            non_resource_urls: list("nonResourceURL"),
-            verbs: list("verb"),
-            ..Rule::default()
-        }
-    };
+    // Whatever the object's name.
+    let rule = |line: &str| Rule { resource_names: Vec::new(), ..tuple(&serde_json::from_str(line).unwrap()) };
     lists.flat_map(|list| list.lines().map(rule).collect::<Vec<_>>()).collect()
 }

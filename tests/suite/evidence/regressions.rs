@@ -6,9 +6,8 @@ use std::fs;
 use rolecall::analysis::{Confidence, Grant, Options, Verdict};
 use rolecall::api::Table;
 use rolecall::rbac::{Authority, Request, ResourceRequest, Rule, Scope};
-use serde_json::Value;
 
-use super::synthesised::{generated, judged, log, manifests, own, points};
+use super::synthesised::{generated, judged, log, manifests, own, points, tuple};
 use crate::common::{PINNED_MINOR, entries, shared};
 use crate::judge::narrowing::roles::Side;
 
@@ -23,7 +22,7 @@ fn what_had_to_be_given_back_is_never_surely_unused_and_stays_in_the_role() {
         let side = |which: &str| Side::read(&case.join(format!("{which}.roles.yaml")));
         let reduced = side("reduced");
         let keep = fs::read_to_string(case.join("must_keep.jsonl")).unwrap();
-        let keep: Vec<Rule> = keep.lines().map(|line| rule(&serde_json::from_str(line).unwrap())).collect();
+        let keep: Vec<Rule> = keep.lines().map(|line| tuple(&serde_json::from_str(line).unwrap())).collect();
         for which in ["before", "restored"] {
             let shipped = side(which);
             let own = own(&shipped);
@@ -81,17 +80,6 @@ fn what_had_to_be_given_back_is_never_surely_unused_and_stays_in_the_role() {
     );
     assert!(harm.is_empty(), "{}", harm.join("\n"));
     assert!(held > 100, "{held}");
-}
-
-fn rule(tuple: &Value) -> Rule {
-    let list = |key: &str| tuple[key].as_str().map(str::to_owned).into_iter().collect();
-    Rule {
-        api_groups: list("apiGroup"),
-        resources: list("resource"),
-        resource_names: list("resourceName"),
-        non_resource_urls: list("nonResourceURL"),
-        verbs: list("verb"),
-    }
 }
 
 /// Where the shipped roles hold it.

@@ -5,21 +5,16 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use rolecall::analysis::{Assessment, MinimalRole, Options, singles, verify};
+use rolecall::analysis::{Assessment, MinimalRole, Options, verify};
 use rolecall::audit::{Decision, What};
 use rolecall::graph::SubjectKey;
 use rolecall::rbac::{Authority, Request, Rule, Scope};
 use rolecall::rewrite::role_yaml;
 use serde_json::{Value, json};
 
-use crate::common::{assess, load, runs, shared, text};
+use crate::common::{assess, load, rules_of, runs, shared, text};
 use crate::judge::oracle::Oracle;
 use crate::recorded::known;
-
-fn rules(minimal: &MinimalRole) -> Vec<(Scope, Rule)> {
-    let scopes = minimal.scopes.iter();
-    scopes.flat_map(|s| s.rules.iter().map(|rule| (s.scope.clone(), rule.rule.clone()))).collect()
-}
 
 fn authority(rules: &[(Scope, Rule)]) -> Authority {
     Authority::new(rules.iter().map(|(scope, rule)| (scope, rule)))
@@ -30,7 +25,7 @@ fn unreasoned(minimal: &MinimalRole, left: &BTreeSet<(Scope, Rule)>) -> Vec<Rule
     let mut unreasoned = Vec::new();
     for scoped in &minimal.scopes {
         for rule in &scoped.rules {
-            for entry in singles(&rule.rule) {
+            for entry in rule.rule.singles() {
                 let leftover = left.contains(&(scoped.scope.clone(), entry.clone()));
                 if leftover && (rule.reason.is_empty() || !rule.unseen.contains(&entry)) {
                     unreasoned.push(entry);
@@ -56,7 +51,7 @@ fn a_written_role_loses_nothing_says_why_and_is_itself_when_written_again() {
                 let title = format!("{}/{} {subject} drop={drop_unexercised}", run.operator, run.name);
                 let assessment = assess(&loaded, &subject, options());
                 let minimal = assessment.minimal.as_ref().unwrap();
-                let written = rules(minimal);
+                let written = rules_of(minimal);
                 let user = SubjectKey::parse(&subject).user();
                 let answer = verify(&written, &user, &subject, usage, &known(&loaded));
                 assert!(answer.missing.is_empty(), "{title}: {:?}", answer.missing);
@@ -64,11 +59,11 @@ fn a_written_role_loses_nothing_says_why_and_is_itself_when_written_again() {
                 let unreasoned = unreasoned(minimal, &left);
                 assert!(unreasoned.is_empty(), "{title}: {unreasoned:?}");
                 let again = again(folder.path(), &assessment, minimal, &text(&run.log), options());
-                let (first, second) = (authority(&written), authority(&rules(&again)));
+                let (first, second) = (authority(&written), authority(&rules_of(&again)));
                 let lost = first.subtract(&second);
                 assert!(lost.is_empty() && second.subtract(&first).is_empty(), "{title}: {lost:?}");
                 roles += 1;
-                entries += written.iter().map(|(_, rule)| singles(rule).len()).sum::<usize>();
+                entries += written.iter().map(|(_, rule)| rule.singles().len()).sum::<usize>();
                 left_over += left.len();
             }
         }
@@ -102,7 +97,7 @@ fn what_is_handed_out_passes_kubernetes_escalation_check_under_the_written_role(
         for subject in run.subjects() {
             let assessment = assess(&loaded, &subject, Options { drop_unexercised: true, ..Options::default() });
             let minimal = assessment.minimal.as_ref().unwrap();
-            let authority = authority(&rules(minimal));
+            let authority = authority(&rules_of(minimal));
             let yaml = role_yaml::render(&assessment, minimal);
             let written: Vec<Value> = serde_saphyr::from_multiple(&yaml).unwrap();
             let of = |kind: &str| written.iter().filter(|object| object["kind"] == kind).collect::<Vec<_>>();

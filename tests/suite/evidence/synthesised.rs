@@ -12,7 +12,7 @@ use rolecall::api::{Table, is_check_only};
 use rolecall::rbac::{Authority, Request, Rule, Scope};
 use serde_json::{Value, json};
 
-use crate::common::{assess, load, text};
+use crate::common::{assess, load, rules_of, text};
 use crate::judge::narrowing::roles::{Side, namespace};
 use crate::judge::narrowing::{OTHER, requests};
 
@@ -142,7 +142,18 @@ pub(super) fn judged(folder: &Path, own: &str, manifests: &str, log: Option<&str
 
 /// What the generated role allows.
 pub(super) fn generated(assessment: &Assessment) -> Authority {
-    let minimal = assessment.minimal.as_ref().unwrap();
-    let rules = minimal.scopes.iter().flat_map(|scoped| scoped.rules.iter().map(|rule| (&scoped.scope, &rule.rule)));
-    Authority::new(rules)
+    let rules = rules_of(assessment.minimal.as_ref().unwrap());
+    Authority::new(rules.iter().map(|(scope, rule)| (scope, rule)))
+}
+
+/// The rule of one permission, as the lists beside the cases write it.
+pub(super) fn tuple(tuple: &Value) -> Rule {
+    let list = |key: &str| tuple[key].as_str().map(str::to_owned).into_iter().collect();
+    Rule {
+        api_groups: list("apiGroup"),
+        resources: list("resource"),
+        resource_names: list("resourceName"),
+        non_resource_urls: list("nonResourceURL"),
+        verbs: list("verb"),
+    }
 }

@@ -17,21 +17,13 @@ use super::on_a_cluster_that_records;
 use super::operator::{DEMO, SUBJECT, USER, api, create, delete, documents, install, log_of, replace_shipped_role};
 use super::review::allowed;
 use super::scenario::{End, Tail, life};
-use crate::common::{assess, load, text};
+use crate::common::{assess, load, text, without_bodies};
 
 /// Records the operator alone, with the bodies of its requests.
 pub(super) fn policy() -> String {
     let rules = json!([{"level": "Request", "users": [USER]}, {"level": "None"}]);
     let omitted = json!(["RequestReceived"]);
     json!({"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "omitStages": omitted, "rules": rules}).to_string()
-}
-
-/// The same event as a policy of level Metadata records it.
-fn without_bodies(line: &str) -> String {
-    let mut event: Value = serde_json::from_str(line).unwrap();
-    event["level"] = "Metadata".into();
-    event.as_object_mut().unwrap().retain(|field, _| field != "requestObject" && field != "responseObject");
-    event.to_string()
 }
 
 /// One verb (`list` and `watch` are one) on one resource, in one rule of one role.
@@ -171,9 +163,6 @@ fn hidden_needs() -> Vec<Value> {
     ]
 }
 
-/// Settings whose role is not enough yet: what the operator hands out, and `blockOwnerDeletion`, are not judged.
-const NOT_YET: [&str; 0] = [];
-
 /// What became of each entry in one setting.
 struct Column {
     setting: String,
@@ -226,7 +215,8 @@ fn columns(admission: &[&str], platform: Platform) -> Option<Vec<Column>> {
         let shipped = life(cluster, &client, &mut tail, "shipped").await?;
         assert_eq!(shipped, End::Reached, "under the shipped role");
         let bodies = log_of(cluster.folder(), "bodies.log", &tail.lines);
-        let bare: Vec<String> = tail.lines.iter().map(|line| without_bodies(line)).collect();
+        let bare: Vec<String> =
+            tail.lines.iter().map(|line| without_bodies(serde_json::from_str(line).unwrap()).to_string()).collect();
         let bare = log_of(cluster.folder(), "bare.log", &bare);
         replace_shipped_role(&client, "").await;
         let mut columns = Vec::new();
@@ -276,7 +266,7 @@ fn the_written_role_is_enough_and_none_of_its_entries_is_too_much() {
     println!("blockOwnerDeletion checked, level of the log; what breaks without one entry:\n{}", table(&columns));
     let mut wrong = Vec::new();
     for Column { setting, whole, without } in &columns {
-        if *whole != End::Reached && !NOT_YET.contains(&setting.as_str()) {
+        if *whole != End::Reached {
             wrong.push(format!("{setting}: under the whole role {whole:?}"));
         }
         for (entry, end) in without {
