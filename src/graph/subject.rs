@@ -25,7 +25,10 @@ impl SubjectKey {
             return key;
         }
         match text.split_once('/') {
-            Some((namespace, name)) if !namespace.is_empty() && !name.is_empty() && !name.contains('/') => {
+            // User names of clouds and of OpenID Connect have both: `arn:aws:iam::1:role/x`, `https://host/x#y`.
+            Some((namespace, name))
+                if !namespace.is_empty() && !namespace.contains(':') && !name.is_empty() && !name.contains('/') =>
+            {
                 Self::ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() }
             }
             _ => Self::User(text.to_owned()),
@@ -40,6 +43,21 @@ impl SubjectKey {
             return None;
         }
         Some(Self::ServiceAccount { namespace: namespace.to_owned(), name: name.to_owned() })
+    }
+
+    /// Whether Kubernetes can know a subject of that name: accounts have names of DNS
+    /// (`staging/src/k8s.io/apimachinery/pkg/api/validation/generic.go`), users any but such as were meant for an
+    /// account's.
+    pub fn is_possible(&self) -> bool {
+        match self {
+            Self::ServiceAccount { namespace, name } => {
+                namespace.len() <= 63 && is_label(namespace) && name.len() <= 253 && name.split('.').all(is_label)
+            }
+            Self::User(name) | Self::Group(name) => {
+                let meant = name.starts_with("system:serviceaccount:") || (name.contains('/') && !name.contains(':'));
+                !meant && name.trim() == name && !name.is_empty() && !name.contains(char::is_control)
+            }
+        }
     }
 
     /// User name of its requests; a group's own name.
@@ -78,6 +96,12 @@ impl SubjectKey {
             Self::ServiceAccount { name, .. } | Self::User(name) | Self::Group(name) => name,
         }
     }
+}
+
+/// A part of a name of DNS, as Kubernetes takes them.
+fn is_label(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    !text.is_empty() && text.bytes().all(inner) && !text.starts_with('-') && !text.ends_with('-')
 }
 
 impl fmt::Display for SubjectKey {

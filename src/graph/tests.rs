@@ -188,8 +188,37 @@ fn names_of_subjects_are_read_in_both_forms() {
     assert_eq!(SubjectKey::parse("a/b"), account);
     assert_eq!(SubjectKey::parse("system:serviceaccount:a:b"), account);
     assert_eq!(account.user(), "system:serviceaccount:a:b");
-    for user in ["alice", "system:serviceaccount:a", "system:serviceaccount:a:b:c", "a/b/c", "/b", "a/"] {
+    for user in [
+        "alice",
+        "system:serviceaccount:a",
+        "system:serviceaccount:a:b:c",
+        "a/b/c",
+        "/b",
+        "a/",
+        "arn:aws:iam::1:role/x",
+    ] {
         assert_eq!(SubjectKey::parse(user), SubjectKey::User(user.to_owned()));
+    }
+    for possible in ["a/b", "a-1/b.c", "alice", "Jane Doe", "arn:aws:iam::1:role/x", "https://host/realm/x#y", "a:b"] {
+        assert!(SubjectKey::parse(possible).is_possible(), "{possible}");
+    }
+    let long = format!("{}/x", "n".repeat(64));
+    for impossible in [
+        "",
+        " ",
+        " a",
+        "a\nb",
+        "a/b/c",
+        "/b",
+        "A/b",
+        "a.b/c",
+        "a b/c",
+        "-a/b",
+        "a/b..c",
+        "system:serviceaccount:a",
+        &long,
+    ] {
+        assert!(!SubjectKey::parse(impossible).is_possible(), "{impossible}");
     }
     let anonymous = SubjectKey::User("system:anonymous".into());
     assert_eq!(anonymous.groups(), ["system:unauthenticated"]);
