@@ -35,4 +35,4 @@ pub use profile::{Profile, Said};
 pub use reader::Collector;
 pub use select::{Attribution, Select};
 pub use shape::{Known, Loss, Shape};
-pub use usage::{Decision, LogQuality, Observed, Origin, Sample, Skipped, Usage};
+pub use usage::{Decision, LogQuality, MOST_IMPERSONATORS, Observed, Origin, Sample, Skipped, Usage};

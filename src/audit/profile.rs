@@ -1,11 +1,15 @@
 //! The usage profile as a file: what logs showed, without the logs. Read where a log is.
 
+mod check;
+mod cut;
+
 use std::io::Read;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::select::Select;
 use super::usage::{LogQuality, Observed, Usage};
 use crate::source::{Diagnostic, DiagnosticKind, Location};
 
@@ -13,6 +17,8 @@ use crate::source::{Diagnostic, DiagnosticKind, Location};
 pub(super) const SCHEMA: &str = "rolecall-usage/v0";
 /// Largest profile that is read.
 const MOST_BYTES: u64 = 1 << 30;
+/// The byte order mark that some editors write in front.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// A usage profile.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -67,21 +73,29 @@ impl Profile {
     pub fn usage(self) -> Usage {
         let diagnostic = |said: Said| {
             let Said { kind, path, line, column, message } = said;
-            let path: Arc<str> = path.into();
-            let location = Location { path, line, column, end_line: line, end_column: column, span: None };
+            let location = Location { path: path.into(), line, column, end_line: line, end_column: column, span: None };
             Diagnostic { kind, location, message }
         };
-        let read = Usage {
+        let whole = Usage {
             calls: self.calls.into_iter().map(Arc::new).collect(),
             quality: self.quality,
             diagnostics: self.diagnostics.into_iter().map(diagnostic).collect(),
         };
         // Somebody may have put it together by hand.
-        Usage::default().merge(read)
+        Usage::default().merge(whole)
+    }
+
+    /// Of what the logs showed what is asked for; `path` is the profile's.
+    pub fn selected(self, select: &Select, path: &str) -> Usage {
+        let (mut usage, said) = cut::cut(self.usage(), select);
+        usage.diagnostics.extend(said.into_iter().map(|message| note(path, message)));
+        // Calls of two users may now be one's.
+        Usage::default().merge(usage)
     }
 
     /// Whether a file that begins so is a profile.
     pub fn is_one(head: &[u8]) -> bool {
+        let head = head.strip_prefix(MARK).unwrap_or(head);
         let head: Vec<u8> = head.iter().take(256).copied().filter(|byte| !byte.is_ascii_whitespace()).collect();
         head.starts_with(b"{\"schema\":\"rolecall-usage/")
     }
@@ -93,7 +107,8 @@ impl Profile {
         if bytes.len() as u64 > MOST_BYTES {
             return Err("a usage profile over 1 GiB".to_owned());
         }
-        let profile: Self = serde_json::from_slice(&bytes).map_err(|error| format!("not a usage profile: {error}"))?;
+        let profile: Self = serde_json::from_slice(bytes.strip_prefix(MARK).unwrap_or(&bytes))
+            .map_err(|error| format!("not a usage profile: {error}"))?;
         if profile.schema != SCHEMA {
             let schema: String = profile.schema.chars().take(60).collect();
             return Err(format!(
@@ -101,8 +116,14 @@ impl Profile {
                 schema.escape_debug()
             ));
         }
+        profile.check()?;
         Ok(profile)
     }
+}
+
+fn note(path: &str, message: String) -> Diagnostic {
+    let location = Location { path: path.into(), line: 1, column: 1, end_line: 1, end_column: 1, span: None };
+    Diagnostic { kind: DiagnosticKind::Note, location, message }
 }
 
 #[cfg(test)]

@@ -52,6 +52,8 @@ pub(super) struct Current {
     pub(super) line: u64,
     lines_before: u64,
     events: u64,
+    /// Events that were left out because they have no time.
+    timeless: u64,
     /// First place and number of lines of each cause.
     lost: BTreeMap<Cause, Lost>,
     /// The cause of the whole text, until a line is an event again.
@@ -195,8 +197,13 @@ impl Collector {
 
     /// Counts a log that could not be opened.
     pub fn unreadable(&mut self, path: &str, error: &io::Error) {
+        self.refuse(path, format!("the log cannot be opened: {error}"));
+    }
+
+    /// Counts a log that is passed over as a whole.
+    pub fn refuse(&mut self, path: &str, why: String) {
         self.files.push(path.to_owned());
-        self.diagnose(DiagnosticKind::Unreadable, path, 1, 1, format!("the log cannot be opened: {error}"));
+        self.diagnose(DiagnosticKind::Unreadable, path, 1, 1, why);
     }
 
     /// Says something of a log that loses nothing.
@@ -251,6 +258,7 @@ impl Collector {
         let wants = |key: &str| self.select.wants(user_of(key), sighting.seen.time);
         if !self.select.is_everything() && !wants(sighting.key) && !sighting.checks.iter().any(|key| wants(key)) {
             self.left_out += 1;
+            current.timeless += u64::from(sighting.seen.time.is_none() && self.select.asks_for_times());
             return;
         }
         if sighting.stage == Stage::RequestReceived {
@@ -330,6 +338,13 @@ impl Collector {
 
     /// Turns what a log lost into counts and diagnostics.
     fn settle(&mut self, path: &str, current: Current) {
+        if current.timeless > 0 {
+            let events = current.timeless;
+            self.note(
+                path,
+                &format!("{events} events have no time that can be read: left out, as a time was asked for"),
+            );
+        }
         let mut lost: Vec<_> = current.lost.into_iter().collect();
         lost.sort_by_key(|(_, lost)| lost.line);
         for (cause, lost) in lost {

@@ -37,6 +37,11 @@ impl Select {
         self.attribute.iter().find(fits).map(|one| one.user.as_str())
     }
 
+    /// Whether it is told by user agents, which only logs have.
+    pub fn asks_for_agents(&self) -> bool {
+        self.attribute.iter().any(|one| one.agent.is_some())
+    }
+
     /// Whether every call counts.
     pub(super) fn is_everything(&self) -> bool {
         self.users.is_empty() && !self.service_accounts && self.since.is_none() && self.until.is_none()
@@ -44,15 +49,34 @@ impl Select {
 
     /// Whether a call of this user at this time counts.
     pub(super) fn wants(&self, user: &str, time: Time) -> bool {
-        let by_user = self.users.is_empty() || self.users.iter().any(|wanted| wanted == user);
-        let by_kind = !self.service_accounts || user.starts_with("system:serviceaccount:");
-        by_user && by_kind && self.wants_time(time)
+        self.wants_user(user) && self.wants_time(time)
     }
 
-    fn wants_time(&self, time: Time) -> bool {
-        let after = |since: &String| !time.is_none() && time.parts() >= Time::of(since).parts();
-        let before = |until: &String| !time.is_none() && time.parts() <= Time::of(until).parts();
-        self.since.as_ref().is_none_or(after) && self.until.as_ref().is_none_or(before)
+    /// Whether calls of this user count.
+    pub(super) fn wants_user(&self, user: &str) -> bool {
+        let by_user = self.users.is_empty() || self.users.iter().any(|wanted| wanted == user);
+        let by_kind = !self.service_accounts || user.starts_with("system:serviceaccount:");
+        by_user && by_kind
+    }
+
+    /// Whether a time was asked for: what has none does not count then.
+    pub(super) fn asks_for_times(&self) -> bool {
+        self.since.is_some() || self.until.is_some()
+    }
+
+    /// Whether calls at this time count.
+    pub(super) fn wants_time(&self, time: Time) -> bool {
+        !self.asks_for_times() || (!time.is_none() && !self.is_before(time) && !self.is_after(time))
+    }
+
+    /// Whether it is earlier than what was asked for.
+    pub(super) fn is_before(&self, time: Time) -> bool {
+        self.since.as_ref().is_some_and(|since| time.parts() < Time::of(since).parts())
+    }
+
+    /// Whether it is later than what was asked for.
+    pub(super) fn is_after(&self, time: Time) -> bool {
+        self.until.as_ref().is_some_and(|until| time.parts() > Time::of(until).parts())
     }
 }
 

@@ -16,7 +16,7 @@ pub(super) const MOST_SAMPLES: usize = 3;
 /// Most reasons of a call.
 pub(super) const MOST_REASONS: usize = 4;
 /// Most users kept who made a call as another, or whose call it was.
-pub(super) const MOST_IMPERSONATORS: usize = 4;
+pub const MOST_IMPERSONATORS: usize = 4;
 
 /// What a log showed, for all its users.
 #[derive(Debug, Clone, Default)]

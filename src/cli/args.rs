@@ -7,6 +7,7 @@ use clap::ValueEnum;
 use super::selection::SelectionArgs;
 use crate::analysis::{Names, Namespaces, Platform};
 use crate::finding::Severity;
+use crate::graph::SubjectKey;
 use crate::manifest::InstallMode;
 
 /// Where input comes from.
@@ -22,7 +23,7 @@ pub(super) struct InputArgs {
     #[arg(long, value_name = "FILE", requires = "audit")]
     pub(super) audit_policy: Option<String>,
     /// Only this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable
-    #[arg(long, value_name = "SUBJECT")]
+    #[arg(long, value_name = "SUBJECT", value_parser = subject)]
     pub(super) subject: Vec<String>,
     /// Of folders and archives only files that match, as in a .gitignore. Repeatable
     #[arg(long, value_name = "GLOB")]
@@ -52,6 +53,18 @@ pub(super) struct InputArgs {
     #[arg(long)]
     pub(super) no_progress: bool,
 }
+
+/// A subject: any text that could be a name.
+pub(super) fn subject(text: &str) -> Result<String, &'static str> {
+    if text.trim().is_empty() || text.contains(char::is_control) { Err(NO_SUBJECT) } else { Ok(text.to_owned()) }
+}
+
+/// A subject that Kubernetes can know.
+pub(super) fn possible_subject(text: &str) -> Result<SubjectKey, &'static str> {
+    Some(SubjectKey::parse(text)).filter(SubjectKey::is_possible).ok_or(NO_SUBJECT)
+}
+
+const NO_SUBJECT: &str = "neither NAMESPACE/NAME of a service account nor the name of a user";
 
 /// Values of `--install-mode`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

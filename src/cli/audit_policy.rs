@@ -3,8 +3,9 @@
 use anyhow::{Result, bail};
 
 use super::Exit;
-use super::args::PlatformArg;
-use super::output::{Terminal, write_file};
+use super::args::{PlatformArg, possible_subject};
+use super::output::Terminal;
+use super::result_file::write_file;
 use crate::api::{MINORS, builtin};
 use crate::graph::SubjectKey;
 use crate::rewrite::audit_policy;
@@ -13,9 +14,9 @@ use crate::rewrite::audit_policy;
 pub(super) struct Args {
     /// Record only this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable; without it everybody
     /// but Kubernetes' own components
-    #[arg(long, value_name = "SUBJECT")]
-    subject: Vec<String>,
-    /// Write the policy to this file
+    #[arg(long, value_name = "SUBJECT", value_parser = possible_subject)]
+    subject: Vec<SubjectKey>,
+    /// Write the policy to this file; standard output without it, and for `-`
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
     /// Print the configuration of a kind cluster that uses the file
@@ -36,10 +37,12 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     if !MINORS.contains(&args.kube_version.as_str()) {
         bail!("no API table for Kubernetes {}; this build knows {}", args.kube_version, MINORS.join(", "));
     }
-    let subjects: Vec<SubjectKey> = args.subject.iter().map(|subject| SubjectKey::parse(subject)).collect();
     let defaults = builtin::authenticated_rules(&args.kube_version);
-    let policy = audit_policy::policy(&subjects, args.platform.into(), &defaults);
-    let Some(file) = &args.output else {
+    let policy = audit_policy::policy(&args.subject, args.platform.into(), &defaults);
+    let Some(file) = args.output.as_deref().filter(|file| *file != "-") else {
+        if args.kind || args.envtest {
+            bail!("--kind and --envtest print what uses the file of --output: `-` is none");
+        }
         terminal.result(&policy)?;
         return Ok(Exit::Clean);
     };

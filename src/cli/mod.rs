@@ -10,6 +10,7 @@ mod progress;
 #[cfg(feature = "live")]
 mod prove;
 mod prove_args;
+mod result_file;
 mod role;
 mod rules;
 mod scan;

@@ -7,12 +7,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use anyhow::{Context, Result, bail};
 
 use super::Exit;
-use super::output::{Terminal, write_atomically};
+use super::args::subject;
+use super::output::Terminal;
 use super::progress::Progress;
-use super::selection::SelectionArgs;
-use crate::audit::{Profile, Usage};
+use super::result_file::{self, write_atomically};
+use super::selection::{self, SelectionArgs};
+use crate::audit::{Profile, Select, Usage};
 use crate::graph::SubjectKey;
-use crate::input;
+use crate::input::{self, Logs};
 use crate::report::json;
 use crate::source::DiagnosticKind;
 
@@ -21,21 +23,22 @@ pub(super) struct Args {
     /// Audit logs and usage profiles, `-` for standard input, or folders of logs
     #[arg(required = true, value_name = "LOG")]
     logs: Vec<String>,
-    /// File for the profile; standard output without it
+    /// File for the profile; standard output without it, and for `-`
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
     /// Only calls of this subject: NAMESPACE/NAME of a service account, or a user name. Repeatable
-    #[arg(long, value_name = "SUBJECT")]
+    #[arg(long, value_name = "SUBJECT", value_parser = subject)]
     subject: Vec<String>,
     /// Only calls of service accounts
     #[arg(long)]
     service_accounts: bool,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Most names of objects that are kept of one permission
+    /// Most names of objects that are kept of one user's verb on one resource in one namespace; of more only how many
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
     most_names: usize,
-    /// Follow a log that grows or is rotated, and write the profile again whenever it did; until Ctrl-C
+    /// Follow one log file that grows or is rotated, and write the profile to the file of --output again whenever it
+    /// did; until Ctrl-C
     #[arg(short, long, requires = "output")]
     follow: bool,
     /// Exit 3 when any part of the logs could not be read
@@ -50,19 +53,33 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     if args.follow {
         return follow(args, terminal);
     }
-    let mut select = args.selection.select(&args.logs)?;
-    select.users = args.subject.iter().map(|subject| SubjectKey::parse(subject).user()).collect();
-    select.service_accounts = args.service_accounts;
-    let progress = Progress::new(terminal, !args.no_progress, input::log::log_bytes(&args.logs));
-    let usage = input::read_selected(&args.logs, &select, &mut |bytes| progress.add(bytes))?;
+    let output = result_file::named(args.output.as_ref());
+    let mut logs = Logs::find(&args.logs)?;
+    if let Some(output) = output {
+        if logs.leave_out(output) {
+            terminal.note(&format!("{} is the profile that is written anew: not read", output.display()));
+        }
+        result_file::not_over(output, logs.paths())?;
+    }
+    let select = select(args, &logs)?;
+    let progress = Progress::new(terminal, !args.no_progress, logs.bytes());
+    let usage = input::read_selected(&logs, &select, &mut |bytes| progress.add(bytes))?;
     progress.finish();
-    let exit = said(&usage, args.strict, terminal);
+    let exit = said(&usage, &select, args.strict, terminal);
     let text = profile(usage, args.most_names)?;
-    match &args.output {
-        Some(path) => write_atomically(Path::new(path), &text)?,
+    match output {
+        Some(path) => write_atomically(path, &text)?,
         None => terminal.result(&text)?,
     }
     Ok(exit)
+}
+
+/// What is asked of the logs.
+fn select(args: &Args, logs: &Logs) -> Result<Select> {
+    let mut select = args.selection.select(logs)?;
+    select.users = args.subject.iter().map(|subject| SubjectKey::parse(subject).user()).collect();
+    select.service_accounts = args.service_accounts;
+    Ok(select)
 }
 
 fn profile(usage: Usage, most_names: usize) -> Result<String> {
@@ -70,7 +87,7 @@ fn profile(usage: Usage, most_names: usize) -> Result<String> {
 }
 
 /// Says what was read and what was not.
-fn said(usage: &Usage, strict: bool, terminal: &Terminal) -> Exit {
+fn said(usage: &Usage, select: &Select, strict: bool, terminal: &Terminal) -> Exit {
     for diagnostic in &usage.diagnostics {
         let place = &diagnostic.location;
         terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));
@@ -98,35 +115,40 @@ fn said(usage: &Usage, strict: bool, terminal: &Terminal) -> Exit {
         terminal.error("no audit event was found");
         return Exit::Incomplete;
     }
+    let vain = selection::in_vain(select, usage);
+    vain.iter().for_each(|what| terminal.error(what));
     let lost = usage.diagnostics.iter().any(|diagnostic| diagnostic.kind == DiagnosticKind::Unreadable);
-    if strict && lost { Exit::Incomplete } else { Exit::Clean }
+    if !vain.is_empty() || (strict && lost) { Exit::Incomplete } else { Exit::Clean }
 }
 
 /// Whose calls were counted as another's: both, and how many.
 fn attributed(usage: &Usage) -> Vec<(String, String, u64)> {
     let mut found = std::collections::BTreeMap::<(String, String), u64>::new();
     for call in usage.calls.iter().filter(|call| !call.attributed_from.is_empty()) {
-        *found.entry((call.attributed_from.join(", "), call.user.clone())).or_default() += call.count;
+        let calls = found.entry((call.attributed_from.join(", "), call.user.clone())).or_default();
+        *calls = calls.saturating_add(call.count);
     }
     found.into_iter().map(|((from, user), calls)| (from, user, calls)).collect()
 }
 
 fn follow(args: &Args, terminal: &Terminal) -> Result<Exit> {
-    let ([log], Some(output)) = (args.logs.as_slice(), &args.output) else { bail!("--follow takes exactly one log") };
-    if args.selection.window.is_some() || log == input::STDIN {
-        bail!("--follow takes one log file, and no --window");
+    let ([log], Some(output)) = (args.logs.as_slice(), result_file::named(args.output.as_ref())) else {
+        bail!("--follow takes exactly one log, and a file for --output");
+    };
+    let log = Path::new(log);
+    if log == Path::new(input::STDIN) || log.is_dir() || args.selection.window.is_some() {
+        bail!("--follow takes one log file, no folder and no standard input, and no --window");
     }
-    let mut select = args.selection.select(&args.logs)?;
-    select.users = args.subject.iter().map(|subject| SubjectKey::parse(subject).user()).collect();
-    select.service_accounts = args.service_accounts;
+    result_file::not_over(output, log.to_str())?;
+    let select = select(args, &Logs::find(&args.logs)?)?;
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
     ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).context("cannot wait for Ctrl-C")?;
     let mut last = Usage::default();
-    input::follow(Path::new(log), select, &stop, &mut |usage| {
+    input::follow(log, select.clone(), &stop, &mut |usage| {
         let text = profile(usage.clone(), args.most_names)?;
         last = usage;
-        write_atomically(Path::new(output), &text)
+        write_atomically(output, &text)
     })?;
-    Ok(said(&last, args.strict, terminal))
+    Ok(said(&last, &select, args.strict, terminal))
 }

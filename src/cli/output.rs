@@ -1,12 +1,10 @@
-//! Standard output, standard error and result files.
+//! Standard output, standard error, and which format goes where.
 
-use std::fs::Permissions;
 use std::io::{IsTerminal, Write};
-use std::path::Path;
 use std::str::FromStr;
 
 use anstream::{AutoStream, ColorChoice};
-use anyhow::{Context, Result};
+use anyhow::Result;
 
 use super::args::Color;
 
@@ -94,39 +92,4 @@ impl FromStr for Output {
         };
         Ok(Self { format, path })
     }
-}
-
-/// Writes a file so that it is always whole: the old one or the new.
-pub(super) fn write_atomically(path: &Path, text: &str) -> Result<()> {
-    // A temporary file is nobody else's; a result is as any other file.
-    #[cfg(unix)]
-    let permissions = Some(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    #[cfg(not(unix))]
-    let permissions = None;
-    write_whole(path, text, permissions)
-}
-
-/// Writes a file anew, whole as above, with the permissions that it has.
-pub(super) fn rewrite(path: &Path, text: &str) -> Result<()> {
-    let permissions =
-        std::fs::metadata(path).with_context(|| format!("cannot write {}", path.display()))?.permissions();
-    write_whole(path, text, Some(permissions))
-}
-
-fn write_whole(path: &Path, text: &str, permissions: Option<Permissions>) -> Result<()> {
-    let cannot = || format!("cannot write {}", path.display());
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
-    let mut file = tempfile::NamedTempFile::new_in(folder).with_context(cannot)?;
-    file.write_all(text.as_bytes()).with_context(cannot)?;
-    if let Some(permissions) = permissions {
-        file.as_file().set_permissions(permissions).with_context(cannot)?;
-    }
-    file.persist(path).with_context(cannot)?;
-    Ok(())
-}
-
-/// Writes a result file, exactly at the path given. Colours do not go into files.
-pub(super) fn write_file(path: &str, text: &str) -> Result<()> {
-    let plain = anstream::adapter::strip_str(text).to_string();
-    std::fs::write(path, plain).with_context(|| format!("cannot write {path}"))
 }

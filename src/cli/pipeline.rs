@@ -10,6 +10,8 @@ use rayon::prelude::*;
 use super::Exit;
 use super::args::{InputArgs, RoleArgs};
 use super::output::Terminal;
+use super::result_file;
+use super::selection;
 use super::templates::Templates;
 use crate::analysis::{self, Assessment, Budget, Context, MOST_GRANTS, Options};
 use crate::api::{MINORS, Table};
@@ -54,7 +56,7 @@ impl Request {
             select: input::Select { include: args.include.clone(), exclude: args.exclude.clone() },
             render: args.render,
             audit: relative(&args.audit),
-            events: args.selection.select(&args.audit)?,
+            events: args.selection.select(&input::Logs::find(&args.audit)?)?,
             audit_policy: args.audit_policy.as_ref().map(|path| below(&here, path)),
             namespace: args.namespace.clone(),
             install_mode: args.install_mode.map(InstallMode::from),
@@ -93,6 +95,10 @@ pub struct Loaded {
     /// How the input was accounted for.
     pub inputs: Inputs,
     pub(super) templates: Templates,
+    /// What was asked of the logs.
+    events: crate::audit::Select,
+    /// Paths of manifests, wildcards filled in.
+    named: Vec<String>,
 }
 
 impl Loaded {
@@ -105,7 +111,7 @@ impl Loaded {
         let policy = request.audit_policy.as_deref().map(input::audit_policy).transpose()?;
         let usage = match request.audit.as_slice() {
             [] => None,
-            logs => Some(input::read_selected(logs, &request.events, progress)?),
+            logs => Some(input::read_selected(&input::Logs::find(logs)?, &request.events, progress)?),
         };
         let paths: Vec<Vec<String>> = request.paths.iter().map(|path| input::expand(path)).collect::<Result<_, _>>()?;
         let paths = paths.concat();
@@ -185,7 +191,19 @@ impl Loaded {
             policy,
             inputs,
             templates,
+            events: request.events.clone(),
+            named: paths,
         })
+    }
+
+    /// Refuses to write a result over what was read.
+    pub(super) fn not_over(&self, output: Option<&String>) -> Result<()> {
+        let Some(output) = output else { return Ok(()) };
+        let used = self.inputs.files.iter().filter(|file| file.state == FileState::Read).map(|file| file.path.as_str());
+        let logs = input::Logs::find(&self.inputs.logs)?;
+        let policy = self.policy.iter().map(|policy| policy.path.as_str());
+        let named = self.named.iter().map(String::as_str);
+        result_file::not_over(Path::new(output), used.chain(named).chain(logs.paths()).chain(policy))
     }
 
     /// Assesses the subjects of every package. A subject asked for is assessed where something is known of it.
@@ -270,6 +288,13 @@ impl Loaded {
         if by_itself.len() > SHOWN {
             terminal.note(&format!("{} more unreadable parts; --output json lists them all", by_itself.len() - SHOWN));
         }
+        // What was made of a log, so that its figures are not taken for more than they are.
+        let logs = self.usage.iter().flat_map(|usage| &usage.diagnostics);
+        for note in logs.filter(|diagnostic| diagnostic.kind == DiagnosticKind::Note).take(SHOWN) {
+            terminal.note(&format!("{}: {}", note.location.path, note.message));
+        }
+        let vain = self.usage.as_ref().map_or_else(Vec::new, |usage| selection::in_vain(&self.events, usage));
+        vain.iter().for_each(|what| terminal.error(what));
         let no_events = self.usage.as_ref().is_some_and(|usage| usage.quality.events == 0);
         if no_events {
             terminal.error("the log holds no audit event (audit.k8s.io, one JSON object a line)");
@@ -291,7 +316,13 @@ impl Loaded {
             terminal
                 .error(&format!("{left_out} rule entries multiply out to more than {MOST_GRANTS} grants: not judged"));
         }
-        if no_events || nothing || left_out > 0 || !unknown.is_empty() || (strict && !lost.is_empty()) {
+        if no_events
+            || nothing
+            || !vain.is_empty()
+            || left_out > 0
+            || !unknown.is_empty()
+            || (strict && !lost.is_empty())
+        {
             Exit::Incomplete
         } else {
             Exit::Clean

@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use super::args::{InputArgs, RoleArgs, Threshold};
-use super::output::{Format, Output, Terminal, write_file};
+use super::output::{Format, Output, Terminal};
 use super::pipeline::{Loaded, Request};
 use super::progress::Progress;
+use super::result_file::write_file;
 use super::{Exit, pipeline};
 use crate::finding::Severity;
 use crate::input;
@@ -46,6 +47,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let progress = Progress::new(terminal, !args.input.no_progress, input::log::log_bytes(&args.input.audit));
     let loaded = Loaded::read(&Request::new(&args.paths, &args.input)?, &mut |bytes| progress.add(bytes))?;
     progress.finish();
+    args.output.iter().try_for_each(|output| loaded.not_over(output.path.as_ref()))?;
     let assessments = loaded.assess(&pipeline::options(&args.input, args.role));
     let findings = crate::rules::run(&assessments);
     let fails = findings.iter().any(|finding| args.fail_on.reached_by(finding.severity));

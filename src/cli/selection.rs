@@ -4,9 +4,9 @@ use anyhow::{Result, anyhow, bail};
 use globset::Glob;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-use crate::audit::{Attribution, Select};
+use crate::audit::{Attribution, MOST_IMPERSONATORS, Observed, Select, Usage};
 use crate::graph::SubjectKey;
-use crate::input;
+use crate::input::{self, Logs};
 
 /// Which events of the logs count.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -28,7 +28,7 @@ pub(super) struct SelectionArgs {
 
 impl SelectionArgs {
     /// What is asked of these logs.
-    pub(super) fn select(&self, logs: &[String]) -> Result<Select> {
+    pub(super) fn select(&self, logs: &Logs) -> Result<Select> {
         let mut select = Select {
             since: self.since.as_deref().map(time).transpose()?,
             until: self.until.as_deref().map(time).transpose()?,
@@ -38,14 +38,43 @@ impl SelectionArgs {
         if let Some(window) = &self.window {
             select.since = Some(beginning(window, logs, &select)?);
         }
+        if let (Some(since), Some(until)) = (&self.since, &self.until)
+            && select.since > select.until
+        {
+            bail!("--since {since} is later than --until {until}");
+        }
         Ok(select)
     }
 }
 
+/// What of it was asked for in vain: a slip of the pen would else pass as an operator that does nothing.
+pub(super) fn in_vain(select: &Select, usage: &Usage) -> Vec<String> {
+    let mut vain = Vec::new();
+    if usage.quality.events == 0 {
+        return vain;
+    }
+    let shows = |calls: &dyn Fn(&Observed) -> bool| usage.calls.iter().any(|call| calls(call));
+    for one in &select.attribute {
+        // Of more users than a call keeps, this may be one.
+        let is_it = |from: &[String]| from.contains(&one.who) || from.len() >= MOST_IMPERSONATORS;
+        if !shows(&|call| call.user == one.user && is_it(&call.attributed_from)) {
+            let agent = if one.agent.is_some() { " with such a user agent" } else { "" };
+            vain.push(format!("no call of {}{agent} was counted as one of {}", one.who, one.user));
+        }
+    }
+    for user in select.users.iter().filter(|user| !shows(&|call| call.user == **user)) {
+        vain.push(format!("no call of {user} was found"));
+    }
+    if usage.calls.is_empty() && vain.is_empty() {
+        vain.push(format!("none of {} events is what was asked for", usage.quality.events));
+    }
+    vain
+}
+
 /// The time so long before the newest event.
-fn beginning(window: &str, logs: &[String], select: &Select) -> Result<String> {
+fn beginning(window: &str, logs: &Logs, select: &Select) -> Result<String> {
     let window = duration(window)?;
-    if logs.iter().any(|log| log == input::STDIN) {
+    if logs.have_stdin() {
         bail!("--window reads the logs twice, which standard input cannot be: use --since");
     }
     let newest = input::read_selected(logs, select, &mut |_| ())?.quality.last;

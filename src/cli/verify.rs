@@ -4,9 +4,10 @@ use anyhow::{Result, bail};
 
 use super::Exit;
 use super::args::InputArgs;
-use super::output::{Format, Output, Terminal, write_file};
+use super::output::{Format, Output, Terminal};
 use super::pipeline::{Loaded, Request};
 use super::progress::Progress;
+use super::result_file::write_file;
 use crate::analysis::{self, Known};
 use crate::graph::{Graph, SubjectKey};
 use crate::input;
@@ -35,6 +36,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     request.namespace = request.namespace.or_else(|| key.namespace().map(str::to_owned));
     let loaded = Loaded::read(&request, &mut |bytes| progress.add(bytes))?;
     progress.finish();
+    loaded.not_over(args.output.path.as_ref())?;
     let incomplete = loaded.completeness(&[], args.input.strict, terminal);
     let Some(usage) = &loaded.usage else { bail!("no log was read") };
 
@@ -55,13 +57,14 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         Format::Json => verification::json(&answer)?,
         Format::Sarif | Format::Markdown => bail!("verify writes table or json"),
     };
-    match &args.output.path {
-        Some(path) => write_file(path, &text)?,
-        None => terminal.result(&text)?,
-    }
+    // No verdict on nothing.
     if answer.checked == 0 {
         terminal.error(&format!("the log has no authorized call of {key}: nothing was verified"));
         return Ok(Exit::Incomplete);
+    }
+    match &args.output.path {
+        Some(path) => write_file(path, &text)?,
+        None => terminal.result(&text)?,
     }
     Ok(if answer.missing.is_empty() { incomplete } else { Exit::Findings })
 }

@@ -34,6 +34,12 @@ pub enum Error {
         #[source]
         source: io::Error,
     },
+    /// Calls are to be attributed by user agent, which a usage profile does not hold.
+    #[error("{path} is a usage profile, which holds no user agents: attribute the calls where the log is read")]
+    NoAgents {
+        /// The path as given.
+        path: String,
+    },
     /// `--include`, `--exclude` or a path with wildcards is no glob.
     #[error("`{glob}` is no glob")]
     Glob {

@@ -1,9 +1,11 @@
-//! Opens audit logs: files, directories of them and standard input; gzip and zstd are recognised by their first bytes.
+//! Opens audit logs and usage profiles; gzip and zstd are recognised by their first bytes.
+
+mod files;
 
 use std::collections::BTreeSet;
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -12,6 +14,7 @@ use flate2::bufread::MultiGzDecoder;
 use crate::audit::{Collector, Profile, Select, Usage};
 
 use super::Error;
+pub use files::Logs;
 
 /// The argument that stands for standard input.
 pub const STDIN: &str = "-";
@@ -23,19 +26,19 @@ const HEAD: u64 = 256;
 
 /// Everything in these logs, see [`read_selected`].
 pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
-    read_selected(paths, &Select::default(), progress)
+    read_selected(&Logs::find(paths)?, &Select::default(), progress)
 }
 
-/// Reads logs, and usage profiles of logs, in the order given, a directory's files by name, into one profile, on as many
-/// cores as the process may use. What profiles hold was selected when they were made. `progress` gets the number of bytes taken from the files since its last call, before decompression: of
-/// [`log_bytes`] in all.
-pub fn read_selected(paths: &[String], select: &Select, progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
+/// Reads logs, and usage profiles of logs, in their order into one profile, on as many cores as the process may use.
+/// `progress` gets the number of bytes taken from the files since its last call, before decompression: of [`log_bytes`]
+/// in all.
+pub fn read_selected(logs: &Logs, select: &Select, progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
     let mut collector = Collector::selecting(select.clone());
     let mut profiles = Usage::default();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let taken = AtomicU64::new(0);
     let mut read = BTreeSet::new();
-    for log in files(paths)? {
+    for log in &logs.0 {
         let shown = shown(&log.path);
         if !read.insert(log.identity()) {
             collector.note(&shown, "given twice, read once");
@@ -47,9 +50,12 @@ pub fn read_selected(paths: &[String], select: &Select, progress: &mut dyn FnMut
             continue;
         }
         match source(&log.path).and_then(|inner| decompressed(Counted { inner, taken: &taken })) {
+            Ok((head, _)) if Profile::is_one(&head) && select.asks_for_agents() => {
+                return Err(Error::NoAgents { path: shown });
+            }
             Ok((head, mut input)) if Profile::is_one(&head) => match Profile::read(&mut input) {
-                Ok(profile) => profiles = profiles.merge(profile.usage()),
-                Err(why) => collector.unreadable(&shown, &io::Error::other(why)),
+                Ok(profile) => profiles = profiles.merge(profile.selected(select, &shown)),
+                Err(why) => collector.refuse(&shown, why),
             },
             Ok((_, input)) => {
                 collector.read_on(cores, &shown, input, &mut || progress(taken.swap(0, Ordering::Relaxed)));
@@ -64,59 +70,12 @@ pub fn read_selected(paths: &[String], select: &Select, progress: &mut dyn FnMut
 
 /// How many bytes the logs have on disk; `None` when standard input is among them.
 pub fn log_bytes(paths: &[String]) -> Option<u64> {
-    let logs = files(paths).ok()?;
-    logs.iter()
-        .map(|log| fs::metadata(&log.path).ok().filter(|_| log.path != Path::new(STDIN)))
-        .try_fold(0, |total, metadata| Some(total + metadata?.len()))
+    Logs::find(paths).ok()?.bytes()
 }
 
-/// One log to read.
-struct Log {
-    path: PathBuf,
-    /// Named by the user, not found in a directory.
-    named: bool,
-}
-
-impl Log {
-    fn identity(&self) -> PathBuf {
-        fs::canonicalize(&self.path).unwrap_or_else(|_| self.path.clone())
-    }
-}
-
-fn files(paths: &[String]) -> Result<Vec<Log>, Error> {
-    let mut logs = Vec::new();
-    for path in paths {
-        if path != STDIN && Path::new(path).is_dir() {
-            list(Path::new(path), &mut logs)?;
-        } else {
-            logs.push(Log { path: PathBuf::from(path), named: true });
-        }
-    }
-    Ok(logs)
-}
-
-/// The files under a directory, by name. Links to directories are not followed: they may lead in circles.
-#[expect(clippy::disallowed_methods, reason = "input lists directories")]
-fn list(directory: &Path, logs: &mut Vec<Log>) -> Result<(), Error> {
-    let failed = |source| Error::List { path: shown(directory), source };
-    let entries: Result<Vec<_>, _> = fs::read_dir(directory).map_err(failed)?.collect();
-    let mut entries = entries.map_err(failed)?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            list(&path, logs)?;
-        } else if !is_beside_logs(&path) {
-            logs.push(Log { path, named: false });
-        }
-    }
-    Ok(())
-}
-
-/// What lies beside the logs in OpenShift's folders of them: locks, marks of a shutdown, lists of the logs gathered.
-fn is_beside_logs(path: &Path) -> bool {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    [".lock", ".terminating", ".audit_logs_listing"].iter().any(|end| name.ends_with(end))
+/// Whether a file that can be opened begins as a usage profile.
+fn head_is_of_profile(path: &Path) -> bool {
+    source(path).and_then(decompressed).is_ok_and(|(head, _)| Profile::is_one(&head))
 }
 
 fn shown(path: &Path) -> String {

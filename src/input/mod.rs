@@ -7,6 +7,7 @@ mod error;
 mod follow;
 pub mod log;
 mod render;
+mod same;
 mod select;
 #[cfg(test)]
 mod tests;
@@ -15,6 +16,7 @@ pub use audit_policy::audit_policy;
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
 pub use follow::{Tail, follow};
-pub use log::{STDIN, read_logs, read_selected};
+pub use log::{Logs, STDIN, read_logs, read_selected};
 pub use render::render;
+pub use same::is_same_file;
 pub use select::{Select, expand};

@@ -11,3 +11,9 @@ fn profiles_are_known_by_their_first_bytes_and_version() {
     let cut = json.get(..json.len() / 2).unwrap();
     assert!(Profile::read(&mut cut.as_bytes()).unwrap_err().starts_with("not a usage profile"));
 }
+
+#[test]
+fn a_byte_order_mark_is_passed_over() {
+    let json = format!("\u{feff}{}", serde_json::to_string(&Profile::of(Usage::default())).unwrap());
+    assert!(Profile::is_one(json.as_bytes()) && Profile::read(&mut json.as_bytes()).is_ok());
+}

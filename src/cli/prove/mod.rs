@@ -24,9 +24,10 @@ use self::journal::Journal;
 use self::outcome::Outcome;
 use self::swap::Swapped;
 use super::Exit;
-use super::output::{Terminal, write_atomically};
+use super::output::Terminal;
 use super::pipeline::{self, Loaded, Request};
 use super::prove_args::Args;
+use super::result_file::{not_over, write_atomically};
 use super::role;
 use crate::graph::SubjectKey;
 use crate::rewrite::role_yaml;
@@ -58,6 +59,9 @@ fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal)
     let [log] = args.input.audit.as_slice() else {
         bail!("exactly one --audit LOG is needed: the file that the API server writes to")
     };
+    if let Some(output) = &args.output {
+        not_over(output, [log.as_str()])?;
+    }
     let Some(command) = &args.command else { bail!("--command is needed: what exercises the operator") };
     let key = SubjectKey::parse(subject);
     if args.state.exists() {

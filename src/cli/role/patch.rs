@@ -8,8 +8,9 @@ use anyhow::{Result, bail};
 use super::{Args, Form, no_calls};
 use crate::analysis::Assessment;
 use crate::cli::Exit;
-use crate::cli::output::{Terminal, rewrite};
+use crate::cli::output::Terminal;
 use crate::cli::pipeline::{self, Loaded, Request};
+use crate::cli::result_file::write_atomically;
 use crate::input;
 use crate::rewrite::keep::{self, KeptRole, LeftOut};
 use crate::rewrite::patch::{self, Patched};
@@ -99,7 +100,7 @@ fn as_files(
     }
     for (source, path, one) in &files {
         if args.in_place {
-            rewrite(path, &one.text)?;
+            write_atomically(path, &one.text)?;
             terminal.note(&format!("changed {}", source.path));
         }
     }

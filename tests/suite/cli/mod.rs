@@ -1,11 +1,13 @@
 //! The command line as a user meets it: README's commands, exit codes, bad input, roles out of small logs.
 
 mod action;
+mod asked;
 pub(crate) mod audit_inputs;
 mod audit_policy;
 mod bad_input;
 mod exit_codes;
 mod observe;
+mod outputs;
 mod readme;
 mod role;
 mod templates;

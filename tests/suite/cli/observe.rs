@@ -23,7 +23,7 @@ fn profile(path: &Path) -> Value {
 }
 
 /// An event at `HH:MM:SS` of a user with an agent.
-fn event(at: &str, user: &str, agent: &str) -> String {
+pub(super) fn event(at: &str, user: &str, agent: &str) -> String {
     format!(
         r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{at}{user}","stage":"ResponseComplete","requestURI":"/api/v1/namespaces/n/pods/p","verb":"get","user":{{"username":"{user}"}},"userAgent":"{agent}","responseStatus":{{"code":200}},"requestReceivedTimestamp":"2026-12-01T{at}.000000Z","annotations":{{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":""}}}}"#
     ) + "\n"
