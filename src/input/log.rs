@@ -87,19 +87,24 @@ fn source(path: &Path) -> io::Result<Box<dyn Read + Send>> {
     Ok(if path == Path::new(STDIN) { Box::new(io::stdin()) } else { Box::new(File::open(path)?) })
 }
 
-/// The log as it was written, with its first bytes.
-fn decompressed<'a>(mut input: impl Read + Send + 'a) -> io::Result<(Vec<u8>, Box<dyn Read + Send + 'a>)> {
-    let mut head = Vec::new();
-    input.by_ref().take(ZSTD.len() as u64).read_to_end(&mut head)?;
-    let (gzip, zstd) = (head.starts_with(GZIP), head == ZSTD);
-    let whole = Cursor::new(head).chain(input);
-    let mut log: Box<dyn Read + Send> = if gzip {
-        Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, whole)))
-    } else if zstd {
-        Box::new(zstd::Decoder::new(whole)?)
-    } else {
-        Box::new(whole)
-    };
+/// The log as it was written, with its first bytes. What was packed already is packed again by some that rotate logs.
+fn decompressed<'a>(input: impl Read + Send + 'a) -> io::Result<(Vec<u8>, Box<dyn Read + Send + 'a>)> {
+    const LAYERS: usize = 2;
+    let (mut head, mut log) = with_head(Box::new(input));
+    for _ in 0..LAYERS {
+        (head, log) = if head.starts_with(GZIP) {
+            with_head(Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, log))))
+        } else if head.starts_with(ZSTD) {
+            with_head(Box::new(zstd::Decoder::new(log)?))
+        } else {
+            break;
+        };
+    }
+    Ok((head, log))
+}
+
+/// A stream with its first bytes, which stay in it.
+fn with_head<'a>(mut log: Box<dyn Read + Send + 'a>) -> (Vec<u8>, Box<dyn Read + Send + 'a>) {
     let mut head = Vec::new();
     // What is broken breaks again where it is read.
     let broken = log.by_ref().take(HEAD).read_to_end(&mut head).err();
@@ -107,7 +112,7 @@ fn decompressed<'a>(mut input: impl Read + Send + 'a) -> io::Result<(Vec<u8>, Bo
         None => log,
         Some(error) => Box::new(Broken(Some(error))),
     };
-    Ok((head.clone(), Box::new(Cursor::new(head).chain(rest))))
+    (head.clone(), Box::new(Cursor::new(head).chain(rest)))
 }
 
 /// An error, met where it was; then the end.

@@ -92,3 +92,21 @@ fn a_log_that_is_not_there_is_an_error() {
     let missing = read_logs(&["/nonexistent/audit.log".to_owned()], &mut |_| ());
     assert!(missing.is_err_and(|error| error.to_string().contains("/nonexistent/audit.log")));
 }
+
+#[test]
+fn what_was_packed_twice_is_read_and_three_times_is_named() {
+    let folder = TempDir::new().expect("a folder");
+    let gzipped = |bytes: &[u8]| {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+        encoder.write_all(bytes).expect("gzip");
+        encoder.finish().expect("gzip")
+    };
+    let zstd = zstd::encode_all(event("3").as_bytes(), 0).expect("zstd");
+    let twice = file(&folder, "twice.gz", &gzipped(&gzip(&event("1"))));
+    let other = file(&folder, "other.gz", &gzipped(&zstd));
+    assert_eq!(read(&[twice, other]).quality.events, 2);
+    let thrice = file(&folder, "thrice.gz", &gzipped(&gzipped(&gzip(&event("2")))));
+    let usage = read(&[thrice]);
+    assert_eq!(usage.quality.events, 0);
+    assert!(usage.diagnostics[0].message.starts_with("binary data"), "{:?}", usage.diagnostics);
+}
