@@ -111,7 +111,7 @@ fn subjects(assessments: &[&Assessment]) -> String {
             .iter()
             .filter(|call| call.verdict == crate::analysis::CallVerdict::Denied)
             .map(|call| call.observed.count)
-            .sum();
+            .fold(0, u64::saturating_add);
         let mut row = vec![
             safe(&assessment.subject.name).into_owned(),
             format!("{}{}", points.held, if points.unbounded { "+" } else { "" }),
@@ -175,7 +175,7 @@ fn closing(report: &Report) -> String {
         let _ = write!(text, ", {} not selected", count(inputs.files_deselected, "file"));
     }
     if let Some(log) = report.assessments.iter().find_map(|assessment| assessment.evidence.as_ref()).map(|e| &e.log) {
-        let skipped: u64 = log.skipped.iter().map(|skipped| skipped.lines).sum();
+        let skipped: u64 = log.skipped.iter().map(|skipped| skipped.lines).fold(0, u64::saturating_add);
         let _ = write!(text, ", {} of audit log ({} events, {skipped} skipped)", count(log.lines, "line"), log.events);
     }
     let _ = writeln!(text, ", judged against Kubernetes {}.", report.kube_version);

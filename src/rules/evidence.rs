@@ -31,7 +31,7 @@ pub(super) fn plural(count: u64, what: &str) -> String {
 pub(super) fn calls_of(assessment: &Assessment, grants: &[&Grant]) -> u64 {
     let indices: BTreeSet<usize> = grants.iter().map(|grant| grant.index).collect();
     let covered = assessment.calls.iter().filter(|call| call.grants.iter().any(|index| indices.contains(index)));
-    covered.map(|call| call.observed.count).sum()
+    covered.map(|call| call.observed.count).fold(0, u64::saturating_add)
 }
 
 /// Up to five of the texts, and how many more.
