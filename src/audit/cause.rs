@@ -15,6 +15,7 @@ pub(super) enum Cause {
     NotJson,
     WrongField,
     NoRequest,
+    NoVerb,
     LongLine,
     LongField,
     NoEnd,
@@ -35,6 +36,8 @@ pub(super) enum Cause {
     Control,
     OtherKind,
     OtherJson,
+    Profile,
+    Utf16,
     Binary,
 }
 
@@ -47,6 +50,7 @@ impl Cause {
             Self::NotJson => "not JSON",
             Self::WrongField => "audit event with a field of another type",
             Self::NoRequest => "audit event without requestURI and objectRef",
+            Self::NoVerb => "audit event without a verb",
             Self::LongLine => "record over 64 MiB",
             Self::LongField => "audit event with a name or path over 8 KiB",
             Self::NoEnd => "list without an end",
@@ -66,7 +70,9 @@ impl Cause {
             Self::TextLog => "text log of another program",
             Self::Control => "CloudWatch control message",
             Self::OtherKind => "object of another kind",
-            Self::OtherJson => "JSON of unknown shape",
+            Self::OtherJson => "object of unknown shape",
+            Self::Profile => "usage profile with its parts in another order",
+            Self::Utf16 => "UTF-16",
             Self::Binary => "binary data",
         }
     }
@@ -79,6 +85,7 @@ impl Cause {
             Self::NotJson | Self::OtherKind | Self::OtherJson | Self::WrongField | Self::NoRequest => {
                 "no shape of an audit event that this reads"
             }
+            Self::NoVerb => "it tells of no call",
             Self::LongLine | Self::LongField => "passed over to keep memory bounded",
             Self::NoEnd => "the file was cut; what came before counts",
             Self::Yaml => "the document is passed over",
@@ -95,13 +102,15 @@ impl Cause {
             Self::Klog => "it is the API server's own log, not its audit log",
             Self::JsonLog | Self::TextLog => "it is no audit log",
             Self::Control => "it says that the subscription works, nothing else",
-            Self::Binary => "decompress it first; gzip and zstd are read as they are",
+            Self::Profile => "`schema` must be the first key, as `rolecall observe` writes it",
+            Self::Utf16 => "convert it to UTF-8 first, such as by `iconv -f UTF-16 -t UTF-8`",
+            Self::Binary => "decompress it first; gzip and zstd are read as they are, also one within the other",
         }
     }
 
     /// Whether the cause is that of the whole text, so that the lines that follow share it.
     pub(super) fn spreads(self) -> bool {
-        self == Self::Binary
+        matches!(self, Self::Binary | Self::Utf16)
     }
 
     /// The cause for a record whose JSON cannot be read.
@@ -125,9 +134,11 @@ impl Cause {
         let text = String::from_utf8_lossy(line.get(..line.len().min(512)).unwrap_or_default());
         let text = &*text;
         let word = text.split_ascii_whitespace().next().unwrap_or_default();
-        // zstd, gzip within gzip, xz, UTF-16, zero-filled blocks.
-        let magic: [&[u8]; 5] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"\xfd7zXZ", b"\xff\xfe", b"\xfe\xff"];
-        if magic.iter().any(|magic| line.starts_with(magic)) || memchr::memchr(0, line).is_some() {
+        // zstd, gzip, xz, zero-filled blocks.
+        let magic: [&[u8]; 3] = [b"\x28\xb5\x2f\xfd", b"\x1f\x8b", b"\xfd7zXZ"];
+        if is_utf16(line) {
+            Self::Utf16
+        } else if magic.iter().any(|magic| line.starts_with(magic)) || memchr::memchr(0, line).is_some() {
             Self::Binary
         } else if word.starts_with("type=") && text.contains("msg=audit(") {
             Self::Auditd
@@ -162,6 +173,11 @@ impl Cause {
     }
 }
 
+/// Whether it begins with the mark of UTF-16, or as JSON does in it. PowerShell writes it.
+pub(super) fn is_utf16(text: &[u8]) -> bool {
+    matches!(text, [0xff, 0xfe, ..] | [0xfe, 0xff, ..] | [b'{' | b'[', 0, ..] | [0, b'{' | b'[', ..])
+}
+
 fn is_klog(word: &str) -> bool {
     let digits = word.strip_prefix(['I', 'W', 'E', 'F']).unwrap_or_default();
     digits.len() == 4 && digits.bytes().all(|b| b.is_ascii_digit())
@@ -178,6 +194,11 @@ struct Shape<'a> {
     #[serde(rename = "auditID")]
     audit_id: Option<IgnoredAny>,
     involved_object: Option<IgnoredAny>,
+    #[serde(borrow)]
+    schema: Text<'a>,
+    // What an event without its kind has, and Rancher's not.
+    level: Option<IgnoredAny>,
+    stage: Option<IgnoredAny>,
     // Rancher
     method: Option<IgnoredAny>,
     response_code: Option<IgnoredAny>,
@@ -199,6 +220,9 @@ impl Shape<'_> {
             "Event" if !is_audit => return Cause::CoreEvent,
             "Policy" if is_audit => return Cause::Policy,
             "AdmissionReview" => return Cause::Review,
+            "" if wrong_field && self.audit_id.is_some() && self.level.is_some() && self.stage.is_some() => {
+                return Cause::WrongField;
+            }
             "" => {}
             _ => return Cause::OtherKind,
         }
@@ -208,7 +232,9 @@ impl Shape<'_> {
             _ => {}
         }
         let any = |keys: &[&Option<IgnoredAny>]| keys.iter().any(|key| key.is_some());
-        if self.involved_object.is_some() {
+        if self.schema.starts_with("rolecall-usage/") {
+            Cause::Profile
+        } else if self.involved_object.is_some() {
             Cause::CoreEvent
         } else if self.request_uri.is_some() && any(&[&self.method, &self.response_code, &self.audit_id]) {
             Cause::Rancher

@@ -1,6 +1,10 @@
 //! A record of a log → the events in it: opens envelopes, takes prefixes off, says what is neither.
 
-use super::cause::Cause;
+use std::collections::BTreeMap;
+
+use serde_json::value::RawValue;
+
+use super::cause::{self, Cause};
 use super::event::Event;
 use super::level::Level;
 use super::reader::{Collector, Current};
@@ -65,8 +69,8 @@ impl Collector {
             Opened::Part(part) => self.part(current, &part),
             Opened::Event(inner, event) => self.count_event(current, &event, text.len(), shape.around(inner)),
             Opened::Refused(cause, shown) => {
-                let detail = error.filter(|_| cause == Cause::WrongField).map(Cause::plain);
-                self.lose(current, cause, 1, shown.or(detail));
+                let detail = error.filter(|_| cause == Cause::WrongField).map(|error| wrong_field(text, error));
+                self.lose(current, cause, 1, detail.or(shown));
             }
         }
     }
@@ -153,7 +157,7 @@ impl Collector {
         }
         let ahead = text.get(..error.column().saturating_sub(1)).unwrap_or_default();
         let column = before + String::from_utf8_lossy(ahead).chars().count() + 1;
-        let cause = Cause::of_json(error);
+        let cause = if cause::is_utf16(text) { Cause::Utf16 } else { Cause::of_json(error) };
         self.lose(current, cause, column, (cause == Cause::NotJson).then(|| Cause::plain(error)));
     }
 }
@@ -165,6 +169,17 @@ pub(super) fn parse(line: &[u8]) -> serde_json::Result<Event<'_>> {
         Ok(line) => serde_json::from_str(line),
         Err(_) => serde_json::from_slice(line),
     }
+}
+
+/// Which field of an event cannot be read, and why.
+fn wrong_field(text: &[u8], error: &serde_json::Error) -> String {
+    let why = Cause::plain(error);
+    let fields: BTreeMap<String, &RawValue> = serde_json::from_slice(text).unwrap_or_default();
+    let is_wrong = |(name, value): &(&String, &&RawValue)| {
+        serde_json::from_str::<Event<'_>>(&format!("{{{}:{}}}", serde_json::Value::from(name.as_str()), value.get()))
+            .is_err()
+    };
+    fields.iter().find(is_wrong).map_or(why.clone(), |(name, _)| format!("{name}: {why}"))
 }
 
 /// Finishes an event that a collector changed, and tells its shape.

@@ -47,6 +47,9 @@ pub(super) fn of<'a>(
     select: &Select,
     key: &'a mut String,
 ) -> Result<Sighting<'a>, Cause> {
+    if event.verb.is_empty() {
+        return Err(Cause::NoVerb);
+    }
     let (encoded, query) = url::split(&event.request_uri);
     let path = url::path(encoded);
     let attributes = match &event.object_ref {

@@ -35,14 +35,22 @@ fn look_alikes_are_told_apart() {
             r#"{"auditID":"x","requestURI":"/v3","user":{"name":"u"},"verb":"GET","stage":"RequestReceived"}"#,
             Cause::Rancher,
         ),
+        (
+            r#"{"auditID":"x","level":"Metadata","stage":"Panic","requestURI":"/","user":"u","verb":"get"}"#,
+            Cause::WrongField,
+        ),
         (r#"{"level":"info","ts":1,"msg":"Starting"}"#, Cause::JsonLog),
         (r#"{"level":30,"msg":"Starting"}"#, Cause::JsonLog),
         (r#"{"a":1}"#, Cause::OtherJson),
+        (r#"{"calls":[],"quality":{},"schema":"rolecall-usage/v0"}"#, Cause::Profile),
         ("\u{0}\u{0}", Cause::Binary),
     ] {
         assert_eq!(of(line), cause, "{line}");
     }
     assert_eq!(Cause::of_text(b"\x28\xb5\x2f\xfd rest"), Cause::Binary);
+    for utf16 in [b"\xff\xfe{\0\"\0", b"\xfe\xff\0{\0\"", b"{\0\"\0k\0", b"\0{\0\"\0k"] {
+        assert_eq!(Cause::of_text(utf16), Cause::Utf16, "{utf16:?}");
+    }
 }
 
 #[test]
@@ -59,6 +67,9 @@ fn every_cause_has_its_own_name() {
         Cause::NotJson,
         Cause::WrongField,
         Cause::NoRequest,
+        Cause::NoVerb,
+        Cause::Profile,
+        Cause::Utf16,
         Cause::LongLine,
         Cause::LongField,
         Cause::NoEnd,

@@ -355,3 +355,40 @@ fn an_event_with_thousands_of_groups_costs_its_line() {
     assert_eq!((usage.quality.events, usage.quality.skipped.len()), (1, 1));
     assert!(usage.diagnostics[0].message.contains("more than 4096 values in one list"), "{:?}", usage.diagnostics);
 }
+
+#[test]
+fn a_field_of_another_type_is_named() {
+    for (key, value, said) in [
+        ("user", r#""x""#, "audit event with a field of another type (`user: "),
+        ("responseStatus", r#""gone""#, "audit event with a field of another type (`responseStatus: "),
+        ("verb", "5", "audit event with a field of another type (`verb: "),
+        ("verb", "null", "audit event without a verb"),
+        ("verb", r#""""#, "audit event without a verb"),
+    ] {
+        let usage = lines(&[Line::new(), Line::new().with(key, value)]);
+        assert_eq!((usage.quality.events, usage.calls.len(), usage.diagnostics.len()), (1, 1, 1), "{key}");
+        let lost = &usage.diagnostics[0];
+        assert!(lost.message.starts_with(said) && lost.location.line == 2, "{key}: {}", lost.message);
+    }
+}
+
+#[test]
+fn utf16_is_named_with_what_to_do() {
+    let text = [Line::new().json(), Line::new().json()].join("\n");
+    let with = |mark: &[u8], bytes: fn(u16) -> [u8; 2]| {
+        [mark.to_vec(), text.encode_utf16().flat_map(bytes).collect()].concat()
+    };
+    for log in [
+        with(b"\xff\xfe", u16::to_le_bytes),
+        with(b"\xfe\xff", u16::to_be_bytes),
+        with(b"", u16::to_le_bytes),
+        with(b"", u16::to_be_bytes),
+    ] {
+        let mut collector = Collector::new();
+        collector.read("audit.log", &mut log.as_slice());
+        let usage = collector.finish();
+        assert_eq!((usage.quality.events, usage.diagnostics.len()), (0, 1), "{:?}", usage.diagnostics);
+        let said = &usage.diagnostics[0].message;
+        assert!(said.starts_with("UTF-16") && said.contains("convert it to UTF-8"), "{said}");
+    }
+}

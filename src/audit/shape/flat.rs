@@ -47,10 +47,9 @@ const SLS: [(&str, &str); 15] = [
 
 /// Reads such a row.
 pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>> {
-    let is_text = |raw: Option<&RawValue>| raw.is_some_and(|raw| raw.get().starts_with('"'));
     let (shape, columns) = if outer.azure_audit_id.is_some() {
         (Shape::AzureTable, AZURE.as_slice())
-    } else if outer.audit_id.is_some() && is_text(outer.user) {
+    } else if outer.audit_id.is_some() && outer.user.is_some_and(is_nested) {
         (Shape::Sls, SLS.as_slice())
     } else {
         return None;
@@ -64,7 +63,7 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
         match text.as_deref().map(str::trim) {
             Some("") => continue,
             // Whole, so that a cell says nothing of its neighbours.
-            Some(nested) if serde_json::from_str::<BTreeMap<String, &RawValue>>(nested).is_ok() => {
+            Some(nested) if is_object(nested) => {
                 write!(json, ",{field:?}:{nested}")
             }
             _ => write!(json, ",{field:?}:{}", raw.get()),
@@ -73,6 +72,15 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
     }
     json.push('}');
     Some(Opened::Inner(shape, vec![json.into_bytes().into()]))
+}
+
+/// Whether a cell holds the JSON of an object. One of another text is an event's field with a wrong value.
+fn is_nested(raw: &RawValue) -> bool {
+    text_of(raw).is_some_and(|text| is_object(text.trim()))
+}
+
+fn is_object(text: &str) -> bool {
+    serde_json::from_str::<BTreeMap<String, &RawValue>>(text).is_ok()
 }
 
 #[cfg(test)]

@@ -116,17 +116,17 @@ fn the_same_envelope_over_many_lines_holds_the_same() {
 #[test]
 fn what_looks_like_an_envelope_is_none() {
     for (text, expected) in [
-        (r#"{"events":"none"}"#, "1 JSON of unknown shape"),
-        (r#"{"records":{"log":1}}"#, "1 JSON of unknown shape"),
-        (r#"{"properties":{"logs":"x"}}"#, "1 JSON of unknown shape"),
+        (r#"{"events":"none"}"#, "1 object of unknown shape"),
+        (r#"{"records":{"log":1}}"#, "1 object of unknown shape"),
+        (r#"{"properties":{"logs":"x"}}"#, "1 object of unknown shape"),
         (r#"{"kind":"Pod","message":"x"}"#, "1 object of another kind"),
         (r#"{"kubernetes":{"pod":"p"},"message":"started"}"#, "1 not JSON"),
-        (r#"{"awslogs":{"data":"no base64"}}"#, "1 JSON of unknown shape"),
+        (r#"{"awslogs":{"data":"no base64"}}"#, "1 object of unknown shape"),
         (r#"{"message":{"data":"SGVsbG8="}}"#, "1 not JSON"),
         (r#"[["17"]]"#, "1 not JSON"),
-        (r#"[[{"field":"@ptr","value":"x"}]]"#, "1 JSON of unknown shape"),
+        (r#"[[{"field":"@ptr","value":"x"}]]"#, "1 object of unknown shape"),
         (r#"{"event":{"kind":"Event","apiVersion":"v1","involvedObject":{}}}"#, "1 core/v1 Event"),
-        (r#"{"body":{"intValue":"1"}}"#, "1 JSON of unknown shape"),
+        (r#"{"body":{"intValue":"1"}}"#, "1 object of unknown shape"),
     ] {
         assert_eq!(said(&read(text)), [expected], "{text}");
     }
@@ -206,7 +206,7 @@ fn a_packed_field_is_bounded() {
     let bomb = vec![b' '; usize::try_from(MOST_UNPACKED).expect("64 bits") + 1];
     let packed = gzip(&String::from_utf8(bomb).expect("spaces"));
     let text = format!(r#"{{"awslogs":{{"data":"{}"}}}}"#, BASE64_STANDARD.encode(packed));
-    assert_eq!(said(&read(&text)), ["1 JSON of unknown shape"]);
+    assert_eq!(said(&read(&text)), ["1 object of unknown shape"]);
 }
 
 #[test]

@@ -160,7 +160,7 @@ fn entries_of_other_services_are_refused() {
     for (text, expected) in [
         (entry("", "core/v1/pods", ""), "1 audit event without requestURI and objectRef"),
         (r#"{"protoPayload":{"serviceName":1}}"#.to_owned(), "1 audit event with a field of another type"),
-        (r#"{"textPayload":"I1201 up"}"#.to_owned(), "1 JSON of unknown shape"),
+        (r#"{"textPayload":"I1201 up"}"#.to_owned(), "1 object of unknown shape"),
     ] {
         assert_eq!(said(&read(&text)), [expected], "{text}");
     }

@@ -36,8 +36,8 @@ fn an_activity_is_an_event() {
 fn other_activities_are_none() {
     let secret = r#"{"type":"secrets","name":"s"}"#;
     for (text, expected) in [
-        (activity("3002", "get", secret, ""), "1 JSON of unknown shape"),
-        (activity("6003", "", secret, ""), "1 JSON of unknown shape"),
+        (activity("3002", "get", secret, ""), "1 object of unknown shape"),
+        (activity("6003", "", secret, ""), "1 object of unknown shape"),
         (activity("6003", "get", "", ""), "1 audit event without requestURI and objectRef"),
     ] {
         assert_eq!(said(&read(&text)), [expected], "{text}");
