@@ -31,9 +31,9 @@ pub struct Event<'a> {
     /// Path and query as the client sent them.
     #[serde(borrow, rename = "requestURI")]
     pub request_uri: Text<'a>,
-    /// Kubernetes' verb, or the HTTP method in lower case.
+    /// Kubernetes' verb, or the HTTP method in lower case. Empty of an OPTIONS on a resource, which has none.
     #[serde(borrow)]
-    pub verb: Text<'a>,
+    pub verb: Option<Text<'a>>,
     /// Who asked.
     #[serde(borrow)]
     pub user: Name<'a>,

@@ -47,14 +47,12 @@ pub(super) fn of<'a>(
     select: &Select,
     key: &'a mut String,
 ) -> Result<Sighting<'a>, Cause> {
-    if event.verb.is_empty() {
-        return Err(Cause::NoVerb);
-    }
+    let verb = event.verb.as_deref().ok_or(Cause::NoVerb)?;
     let (encoded, query) = url::split(&event.request_uri);
     let path = url::path(encoded);
     let attributes = match &event.object_ref {
-        _ if !path.is_empty() => Attributes::of_uri(&event.verb, &path, query),
-        Some(object) => Attributes::of_object(&event.verb, object).ok_or(Cause::NoRequest)?,
+        _ if !path.is_empty() => Attributes::of_uri(verb, &path, query),
+        Some(object) => Attributes::of_object(verb, object).ok_or(Cause::NoRequest)?,
         None => return Err(Cause::NoRequest),
     };
     if length > key::LONGEST && too_long(event, &attributes) {

@@ -90,7 +90,12 @@ impl<'a> Request<'a> {
     /// The request of an event.
     pub(super) fn of(event: &'a Event<'_>) -> Self {
         let time = if event.audit_id.is_empty() { event.time() } else { "" };
-        Self::Of { audit_id: &event.audit_id, verb: &event.verb, request_uri: &event.request_uri, time }
+        Self::Of {
+            audit_id: &event.audit_id,
+            verb: event.verb.as_deref().unwrap_or_default(),
+            request_uri: &event.request_uri,
+            time,
+        }
     }
 }
 

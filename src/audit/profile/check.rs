@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::Profile;
 use crate::audit::time::Time;
-use crate::audit::usage::{Observed, Origin};
+use crate::audit::usage::Observed;
 use crate::rbac::Request;
 
 impl Profile {
@@ -34,9 +34,7 @@ impl Profile {
 fn fault(call: &Observed) -> Option<&'static str> {
     let codes = call.codes.values().fold(0, |sum: u64, count| sum.saturating_add(*count));
     let named = matches!(&call.request, Request::Resource(request) if !request.name.is_empty());
-    if call.origin == Origin::Call && call.request.verb().is_empty() {
-        Some("no verb")
-    } else if call.count == 0 {
+    if call.count == 0 {
         Some("no call at all (count 0)")
     } else if codes != call.count {
         Some("codes that do not add up to its count")

@@ -363,13 +363,19 @@ fn a_field_of_another_type_is_named() {
         ("responseStatus", r#""gone""#, "audit event with a field of another type (`responseStatus: "),
         ("verb", "5", "audit event with a field of another type (`verb: "),
         ("verb", "null", "audit event without a verb"),
-        ("verb", r#""""#, "audit event without a verb"),
     ] {
         let usage = lines(&[Line::new(), Line::new().with(key, value)]);
         assert_eq!((usage.quality.events, usage.calls.len(), usage.diagnostics.len()), (1, 1, 1), "{key}");
         let lost = &usage.diagnostics[0];
         assert!(lost.message.starts_with(said) && lost.location.line == 2, "{key}: {}", lost.message);
     }
+}
+
+#[test]
+fn an_options_request_on_a_resource_has_no_verb_and_counts() {
+    let usage = lines(&[Line::new().with("verb", r#""""#)]);
+    assert_eq!((usage.quality.events, usage.calls.len(), usage.diagnostics.len()), (1, 1, 0));
+    assert_eq!(usage.calls[0].request.verb(), "");
 }
 
 #[test]

@@ -195,7 +195,7 @@ fn convert<'a>(entry: Entry<'a>, payload: Payload<'a>) -> Event<'a> {
         audit_id: id,
         stage: Text(Cow::Borrowed(if opens { "ResponseStarted" } else { "ResponseComplete" })),
         request_uri: Text(Cow::Owned(uri)),
-        verb: Text(Cow::Owned(verb)),
+        verb: (!verb.is_empty()).then_some(Text(Cow::Owned(verb))),
         user_agent: payload.request_metadata.map(|metadata| metadata.caller_supplied_user_agent).unwrap_or_default(),
         user: Name { username: user },
         response_status: Some(Status { code, message: status.message }),

@@ -132,7 +132,7 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
         level: Text(Cow::Borrowed("Metadata")),
         stage: Text(Cow::Borrowed("ResponseComplete")),
         audit_id: activity.api.request.uid,
-        verb: activity.api.operation,
+        verb: Some(activity.api.operation).filter(|verb| !verb.is_empty()),
         request_uri: url.map(|url| url.path).unwrap_or_default(),
         user: Name { username: activity.actor.user.name },
         object_ref: object,

@@ -49,7 +49,6 @@ fn a_profile_that_no_log_gives_is_refused_with_the_place() {
     refused("/calls/1/count", json!(u64::MAX), "calls[1]: codes that do not add up to its count");
     refused("/calls/1/codes", json!({}), "calls[1]: codes that do not add up to its count");
     refused("/calls/1/count", json!(0), "calls[1]: no call at all (count 0)");
-    refused("/calls/1/request/verb", json!(""), "calls[1]: no verb");
     refused("/calls/1/user", json!("a"), "calls[1]: the same call as one before");
     refused("/calls/1/first", json!("2026-12-01T00:00:01Z"), "calls[1]: `first` is later than `last`");
     refused("/calls/1/first", json!(""), "calls[1]: one of `first` and `last` is missing");
