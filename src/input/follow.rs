@@ -60,6 +60,8 @@ impl Tail {
         let mut following = collector.follow(&shown);
         loop {
             let stopping = stop.load(Ordering::SeqCst);
+            // Looked for first: what was written to the old file until then is read below.
+            let new = log.replaced(&path);
             let mut seen = false;
             loop {
                 let bytes = log.more().map_err(failed)?;
@@ -73,15 +75,14 @@ impl Tail {
             if stopping || seen {
                 each(collector.clone().stopped(&shown, following.clone()))?;
             }
-            if stopping {
-                return Ok(());
-            }
-            // What was still written to the old file has been read.
-            if let Some(new) = log.replaced(&path) {
+            if let Some(new) = new {
                 collector.end_following(&shown, following);
                 following = collector.follow(&shown);
                 log = new;
                 continue;
+            }
+            if stopping {
+                return Ok(());
             }
             thread::sleep(PAUSE);
         }
