@@ -10,7 +10,7 @@
     reason = "a program that says what it does, and ends when it is no leader; generated types"
 )]
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -58,7 +58,17 @@ struct Context {
     client: Client,
     recorder: Recorder,
     /// What was told, of which uid.
-    told: Mutex<BTreeSet<(Option<String>, String)>>,
+    told: Mutex<BTreeMap<(Option<String>, String), Told>>,
+}
+
+/// When something was told last.
+#[derive(Default)]
+struct Told {
+    /// Of which state of the object.
+    generation: Option<i64>,
+    /// Name of the event in the old API group, and how often it was told.
+    event: String,
+    count: i32,
 }
 
 type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -267,9 +277,18 @@ async fn tell(
     kind: EventType,
     reason: &str,
 ) -> Result<(), Failed> {
-    // The cache may still hold what was before: told once.
-    let told = (notebook.uid(), reason.to_owned());
-    if !context.told.lock().is_ok_and(|mut all| all.insert(told)) {
+    // The cache may still hold what was before: told once of each state.
+    let key = (notebook.uid(), reason.to_owned());
+    let generation = notebook.meta().generation;
+    let before = match context.told.lock() {
+        Ok(mut all) => all.insert(key.clone(), Told { generation, ..Told::default() }),
+        Err(_) => return Ok(()),
+    };
+    let before = before.unwrap_or_default();
+    if before.generation.is_some() && before.generation == generation {
+        if let Ok(mut all) = context.told.lock() {
+            all.insert(key, before);
+        }
         return Ok(());
     }
     let event_type = if matches!(kind, EventType::Normal) { "Normal" } else { "Warning" };
@@ -277,11 +296,21 @@ async fn tell(
         Event { type_: kind, reason: reason.to_owned(), note: None, action: "Reconcile".to_owned(), secondary: None };
     context.recorder.publish(&event, &notebook.object_ref(&())).await?;
     let events: Api<CoreEvent> = Api::namespaced(context.client.clone(), namespace);
-    let event = json!({
-        "metadata": {"generateName": format!("{}-", notebook.name_any())}, "involvedObject": notebook.object_ref(&()),
-        "reason": reason, "type": event_type, "source": {"component": NAME},
-    });
-    events.create(&PostParams::default(), &parsed(event)).await?;
+    let count = before.count + 1;
+    let event = if before.event.is_empty() {
+        let event = json!({
+            "metadata": {"generateName": format!("{}-", notebook.name_any())},
+            "involvedObject": notebook.object_ref(&()), "reason": reason, "type": event_type,
+            "source": {"component": NAME},
+        });
+        events.create(&PostParams::default(), &parsed(event)).await?.name_any()
+    } else {
+        let again = Patch::Merge(json!({"count": count}));
+        events.patch(&before.event, &PatchParams::default(), &again).await?.name_any()
+    };
+    if let Ok(mut all) = context.told.lock() {
+        all.insert(key, Told { generation, event, count });
+    }
     Ok(())
 }
 

@@ -237,6 +237,9 @@ pub struct Grant {
     /// Of an unused grant: how sure that is; of one in use: how sure it is that it is used for no more than was seen.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub confidence: Option<Confidence>,
+    /// Of one in use: why it may be held for more than the log can show.
+    #[serde(skip)]
+    pub hidden: Option<&'static str>,
     /// Why, in plain words, where the verdict alone does not say it; of an unused grant, what keeps it from being surer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,

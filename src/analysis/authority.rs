@@ -125,6 +125,7 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> (Vec<Grant>, u64
                     meant: Vec::new(),
                     verdict: Verdict::Unjudged,
                     confidence: None,
+                    hidden: None,
                     reason: String::new(),
                     calls: 0,
                     used_as: Vec::new(),

@@ -255,6 +255,7 @@ mod tests {
             meant: Vec::new(),
             verdict: Verdict::Unused,
             confidence: None,
+            hidden: None,
             reason: String::new(),
             calls: 0,
             used_as: Vec::new(),

@@ -4,19 +4,17 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::index::GrantIndex;
+use super::kept::{self, may_be_used_for_more};
 use super::names::pinned;
 use super::verdict::{describe, has_wildcard, paired};
 use super::ways::Chosen;
 use super::{
-    Activity, Basis, CallVerdict, Confidence, Context, Coverage, Grant, JudgedCall, MinimalRole, MinimalRule,
-    ScopedRules, Selection, Verdict,
+    Activity, Basis, CallVerdict, Context, Coverage, Grant, JudgedCall, MinimalRole, MinimalRule,
+    ScopedRules, Selection,
 };
-use crate::api::Liveness;
 use crate::needs::NeedKind;
 use crate::rbac::cover::{self, Entry};
 use crate::rbac::{Request, Rule, Scope};
-
-const KEPT_UNEXERCISED: &str = "kept although unseen, as its path may not have been exercised (--drop-unexercised)";
 
 /// How namespaces of the minimal role are chosen where the shipped grant is cluster-wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -63,11 +61,12 @@ pub(super) struct Done<'d, 'a> {
 pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], done: &Done<'_, '_>) -> MinimalRole {
     let occurrences = occurrences(cx, grants, done);
     let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
-    pieces.extend(kept(cx, grants, &pieces));
+    pieces.extend(kept::pieces(cx, grants, done.activity, &pieces));
     drop_under_cluster(&mut pieces);
+    drop_under_wildcards(&mut pieces);
     let mut notes = done.activity.suspected.clone();
     if let Some(coverage) = done.coverage
-        && pieces.iter().any(|piece| piece.reason == KEPT_UNEXERCISED)
+        && pieces.iter().any(|piece| piece.reason == kept::UNEXERCISED)
     {
         notes.push(format!("what was seen of the operator: {}", coverage.text()));
     }
@@ -76,11 +75,11 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
 
 /// A piece of the role: one verb on one resource in one scope, with its names.
 #[derive(Debug, Clone)]
-struct Piece {
-    scope: Scope,
-    entry: Entry,
-    basis: Basis,
-    reason: String,
+pub(super) struct Piece {
+    pub(super) scope: Scope,
+    pub(super) entry: Entry,
+    pub(super) basis: Basis,
+    pub(super) reason: String,
 }
 
 fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -> Vec<Occurrence<'a>> {
@@ -240,66 +239,6 @@ fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence
     }
 }
 
-/// Whether what was seen may not be all that one of the grants is used for.
-pub(super) fn may_be_used_for_more(cx: &Context<'_>, occurrences: &[&Occurrence<'_>]) -> bool {
-    occurrences.iter().flat_map(|occurrence| &occurrence.grants).any(|grant| is_unsure(cx, grant))
-}
-
-/// Whether the path of the grant may not have been exercised, and that counts.
-fn is_unsure(cx: &Context<'_>, grant: &Grant) -> bool {
-    !cx.options.drop_unexercised && grant.confidence.is_some_and(|confidence| confidence < Confidence::High)
-}
-
-/// Why a grant stays although it was not seen in use: the log could not have shown it, or its path was not exercised.
-fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
-    match grant.verdict {
-        Verdict::Unobservable if !cx.options.drop_unobservable => {
-            Some(format!("kept although unseen: {}", grant.reason))
-        }
-        Verdict::Unused if is_unsure(cx, grant) && !is_dead_alone(cx, grant) => Some(KEPT_UNEXERCISED.to_owned()),
-        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && has_wildcard(&grant.rule) => {
-            let seen = if grant.used_as.is_empty() { String::new() } else { format!(": {}", some_of(&grant.used_as)) };
-            Some(format!("kept as a wildcard, as not all that it is used for may have been seen{seen}"))
-        }
-        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && grant.scope == Scope::Cluster => {
-            Some("kept in the whole cluster, as not every namespace that it is used in may have been seen".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// Whether it makes sense only beside the others of its entry: by itself it matches nothing.
-fn is_dead_alone(cx: &Context<'_>, grant: &Grant) -> bool {
-    let rule = &grant.rule;
-    let named = rule.api_groups.first().zip(rule.resources.first()).zip(rule.verbs.first());
-    named.is_some_and(|((group, resource), verb)| matches!(cx.table.liveness(group, resource, verb), Liveness::Dead(_)))
-}
-
-/// The first few.
-fn some_of(texts: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
-    match texts.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
-}
-
-/// Grants that stay although they were not seen in use.
-fn kept(cx: &Context<'_>, grants: &[Grant], pieces: &[Piece]) -> Vec<Piece> {
-    let present: BTreeSet<(&Scope, &Entry)> = pieces.iter().map(|piece| (&piece.scope, &piece.entry)).collect();
-    let unseen = grants.iter().filter_map(|grant| Some((grant, kept_for(cx, grant)?)));
-    let mut kept: BTreeMap<(Scope, Entry), Piece> = BTreeMap::new();
-    for (grant, reason) in unseen {
-        let Some(entry) = Entry::of(&grant.rule) else { continue };
-        if !present.contains(&(&grant.scope, &entry)) {
-            let piece = Piece { scope: grant.scope.clone(), entry: entry.clone(), basis: Basis::Kept, reason };
-            kept.insert((grant.scope.clone(), entry), piece);
-        }
-    }
-    kept.into_values().collect()
-}
-
 /// Drops what is held in a namespace, for all names or some, and in the whole cluster for all.
 fn drop_under_cluster(pieces: &mut Vec<Piece>) {
     let everywhere: BTreeSet<Entry> = pieces
@@ -316,6 +255,37 @@ fn drop_under_cluster(pieces: &mut Vec<Piece>) {
         entry
     };
     pieces.retain(|piece| piece.scope == Scope::Cluster || !everywhere.contains(&nameless(&piece.entry)));
+}
+
+/// Drops what a wildcard that stays gives all the same.
+fn drop_under_wildcards(pieces: &mut Vec<Piece>) {
+    let wild = pieces.iter().filter(|piece| {
+        matches!(&piece.entry, Entry::Resource { names, .. } if names.is_empty()) && has_wildcard(&piece.entry.rule())
+    });
+    let wild: BTreeSet<(Scope, Entry)> = wild.map(|piece| (piece.scope.clone(), piece.entry.clone())).collect();
+    if wild.is_empty() {
+        return;
+    }
+    pieces.retain(|piece| {
+        let Entry::Resource { api_group, resource, verb, .. } = &piece.entry else { return true };
+        let below = resource.split_once('/').map(|(_, sub)| format!("*/{sub}"));
+        let mut wider = Vec::new();
+        for group in [api_group, "*"] {
+            for resource in [Some(&**resource), Some("*"), below.as_deref()].into_iter().flatten() {
+                wider.extend([verb, "*"].map(|verb| Entry::Resource {
+                    api_group: group.to_owned(),
+                    resource: resource.to_owned(),
+                    verb: verb.to_owned(),
+                    names: Vec::new(),
+                }));
+            }
+        }
+        let scopes = [&piece.scope, &Scope::Cluster];
+        let gives = |entry: &Entry, scope: &Scope| {
+            (*entry != piece.entry || *scope != piece.scope) && wild.contains(&(scope.clone(), entry.clone()))
+        };
+        !wider.iter().any(|entry| scopes.iter().any(|scope| gives(entry, scope)))
+    });
 }
 
 /// Writes the pieces as rules, scope by scope.

@@ -10,6 +10,7 @@ mod deficit;
 mod difference;
 mod generated;
 mod index;
+mod kept;
 mod meant;
 mod minimal;
 mod names;

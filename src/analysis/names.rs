@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::minimal::{Occurrence, may_be_used_for_more};
+use super::kept::may_be_used_for_more;
+use super::minimal::Occurrence;
 use super::{Context, Names};
 use crate::rbac::{Request, ResourceRequest, Scope};
 

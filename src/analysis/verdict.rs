@@ -43,6 +43,7 @@ pub(super) fn judge(
             grant.used_as = uses.used_as.get(&grant.index).into_iter().flatten().cloned().collect();
         }
         (grant.verdict, grant.reason) = (verdict, reason);
+        grant.hidden = uses.as_ref().and_then(|uses| uses.unread).filter(|_| grant.is_used());
         grant.served = is_served(cx.table, &grant.rule);
         if verdict == Verdict::Dead {
             grant.meant = meant::of(cx.table, grant);

@@ -64,7 +64,11 @@ pub(super) fn need(
                 "plugin/pkg/admission/gc/gc_admission.go (OwnerReferencesPermissionEnforcement)",
             ))
         }
-        What::HasOwners if refused || cluster.platform == Platform::OpenShift => {
+        What::HasOwners { made, .. } if refused || (cluster.platform == Platform::OpenShift && !made) => {
+            if !refused && keeps_owners(observed) {
+                return None;
+            }
+            let kind = if refused { NeedKind::Checked } else { NeedKind::Likely };
             let request = ResourceRequest { verb: "delete".to_owned(), ..call.clone() };
             Some(Need::of(
                 kind,
@@ -137,8 +141,20 @@ pub(super) fn need(
             "a WebSocket upgrade is checked as create too",
             "pkg/registry/core/pod/rest/subresources.go",
         )),
-        What::HasOwners | What::NotPermission { .. } | What::More => None,
+        What::HasOwners { .. } | What::NotPermission { .. } | What::More => None,
     }
+}
+
+/// Whether the object had, since the same call made it, ever the same owners: none of the later calls changed them.
+fn keeps_owners(observed: &Observed) -> bool {
+    let owners = observed.behind.iter().filter_map(|behind| match &behind.what {
+        What::HasOwners { uids, made } if !behind.refused => Some((uids, *made)),
+        _ => None,
+    });
+    let owners: Vec<_> = owners.collect();
+    let same = owners.iter().all(|(uids, _)| owners.first().is_some_and(|(first, _)| uids == first));
+    // A call that stands for many objects says nothing of one.
+    same && observed.more_than.is_none() && owners.iter().any(|(_, made)| *made)
 }
 
 /// `update` on the finalizers of an owner. Its kind must be known, but where the check failed for that very reason.

@@ -182,9 +182,28 @@ fn owners_are_checked_where_the_platform_does() {
     assert_eq!(ways(&refused, Platform::Vanilla, true), [format!("Checked: {finalizers}")]);
     let unknown = behind(call("create", "", "configmaps", 403), owner("Nothing"), true);
     assert_eq!(ways(&unknown, Platform::Vanilla, true), ["Checked: update */finalizers [w]"]);
-    let changes = behind(call("update", "", "configmaps", 200), What::HasOwners, false);
-    assert_eq!(ways(&changes, Platform::OpenShift, false), ["Likely: delete configmaps [x] in ns"]);
-    assert_eq!(ways(&changes, Platform::Auto, false), Vec::<String>::new());
+}
+
+#[test]
+fn a_change_of_owners_is_checked_as_a_delete() {
+    let has = |uid: &str, made| What::HasOwners { uids: vec![uid.to_owned()], made };
+    let patch = |whats: &[What]| {
+        let mut patch = call("patch", "", "configmaps", 200);
+        patch.behind.extend(whats.iter().map(|what| Behind { what: what.clone(), refused: false }));
+        patch
+    };
+    let delete = ["Likely: delete configmaps [x] in ns"];
+    let nothing = Vec::<String>::new();
+    assert_eq!(ways(&patch(&[has("1", false)]), Platform::OpenShift, false), delete);
+    assert_eq!(ways(&patch(&[has("1", false)]), Platform::Auto, false), nothing);
+    // Made with them, and applied again with the same: nothing changed.
+    assert_eq!(ways(&patch(&[has("1", true)]), Platform::OpenShift, false), nothing);
+    assert_eq!(ways(&patch(&[has("1", false), has("1", true)]), Platform::OpenShift, false), nothing);
+    assert_eq!(ways(&patch(&[has("1", true), has("2", false)]), Platform::OpenShift, false), delete);
+    let many = Observed { more_than: Some(1), ..patch(&[has("1", false), has("1", true)]) };
+    assert_eq!(ways(&many, Platform::OpenShift, false), delete);
+    let refused = behind(call("update", "", "configmaps", 403), What::HasOwners { uids: vec![], made: false }, true);
+    assert_eq!(ways(&refused, Platform::Vanilla, true), ["Checked: delete configmaps [x] in ns"]);
 }
 
 #[test]

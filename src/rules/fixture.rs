@@ -129,6 +129,7 @@ pub(crate) fn entry(
                     meant: Vec::new(),
                     verdict: Verdict::Unjudged,
                     confidence: None,
+                    hidden: None,
                     reason: String::new(),
                     calls: 0,
                     used_as: Vec::new(),

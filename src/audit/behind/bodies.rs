@@ -77,7 +77,7 @@ pub(super) fn read(event: &Event<'_>, verb: &str, resource: &Resource<'_>, code:
     if memchr::memmem::find(body.0.as_bytes(), b"\"ownerReferences\"").is_some()
         && let Some(object) = parse(body)
     {
-        owners(&object, verb, &mut shown.behind);
+        owners(&object, verb, code, &mut shown.behind);
     }
     shown
 }
@@ -136,14 +136,15 @@ fn decided(kind: Kind, body: &Raw<'_>, name: &str, is_patch: bool) -> Option<Vec
 }
 
 /// Owner references (`plugin/pkg/admission/gc/gc_admission.go`).
-fn owners(object: &Object<'_>, verb: &str, behind: &mut Vec<Behind>) {
+fn owners(object: &Object<'_>, verb: &str, code: u16, behind: &mut Vec<Behind>) {
     let owners = object.metadata.as_ref().and_then(|metadata| metadata.owner_references.as_deref()).unwrap_or_default();
     let mut add = |what| behind.push(Behind { what, refused: false });
+    let text = |text: &Text<'_>| (**text).to_owned();
+    // What a plain create makes is known by a name that its URL does not have.
     if verb != "create" && !owners.is_empty() {
-        add(What::HasOwners);
+        add(What::HasOwners { uids: owners.iter().map(|owner| text(&owner.uid)).collect(), made: code == 201 });
     }
     for owner in owners.iter().filter(|owner| owner.block_owner_deletion == Some(true)) {
-        let text = |text: &Text<'_>| (**text).to_owned();
         let api_version = text(&owner.api_version);
         add(What::BlocksOwner { api_version, owner_kind: text(&owner.kind), name: text(&owner.name) });
     }
@@ -193,6 +194,8 @@ struct Owner<'a> {
     kind: Text<'a>,
     #[serde(borrow)]
     name: Text<'a>,
+    #[serde(borrow)]
+    uid: Text<'a>,
     block_owner_deletion: Option<bool>,
 }
 

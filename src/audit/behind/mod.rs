@@ -57,8 +57,15 @@ pub enum What {
         /// Its name.
         name: String,
     },
-    /// The new state of an object that was there before has owner references.
-    HasOwners,
+    /// The new state of an object has owner references. Of a refusal, the message alone tells of it.
+    HasOwners {
+        /// The owners' uids, in their order.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        uids: Vec<String>,
+        /// Whether this call made the object: it had none before.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        made: bool,
+    },
     /// The signer of a certificate request or trust bundle.
     Signer {
         /// `DOMAIN/PATH`.

@@ -35,7 +35,7 @@ impl Refusal {
             What::Rules { .. } | What::RoleRef { .. } => self.about == About::Rules,
             What::Aggregates => self.about == About::Aggregation,
             What::BlocksOwner { .. } => self.about == About::BlockedOwners,
-            What::HasOwners => self.about == About::Owners,
+            What::HasOwners { .. } => self.about == About::Owners,
             What::Signer { .. } => self.about == About::Signer,
             _ => false,
         }
@@ -60,7 +60,7 @@ pub(super) fn of(event: &Event<'_>, verb: &str, resource: &Resource<'_>) -> Refu
         return told(what, About::BlockedOwners);
     }
     if message.contains("cannot set an ownerRef on a resource you can't delete") {
-        return told(What::HasOwners, About::Owners);
+        return told(What::HasOwners { uids: Vec::new(), made: false }, About::Owners);
     }
     // `plugin/pkg/admission/certificates`.
     if resource.group == CERTIFICATES && message.contains("user not permitted to ") {

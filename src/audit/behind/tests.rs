@@ -103,7 +103,10 @@ fn owners_are_read_out_of_every_write() {
     assert_eq!(shown("create", maps, 201, owners(false.into())), (vec![], 0));
     assert_eq!(shown("create", maps, 201, owners(Value::Null)), (vec![], 0));
     let update = shown("update", &format!("{maps}/x"), 200, owners(true.into()));
-    assert_eq!(update, (vec![what(), What::HasOwners], 0));
+    let has = |made| What::HasOwners { uids: vec!["1".to_owned()], made };
+    assert_eq!(update, (vec![what(), has(false)], 0));
+    let apply = shown("patch", &format!("{maps}/x"), 201, owners(true.into()));
+    assert_eq!(apply, (vec![what(), has(true)], 0));
     // The words alone make no owner.
     assert_eq!(shown("create", maps, 201, json!({"data": {"ownerReferences": "x"}})), (vec![], 0));
 }

@@ -1,5 +1,5 @@
-//! One life of the demo operator, in a second or two: it becomes the leader, makes what a notebook asks for, is started
-//! again, and takes down a notebook that is deleted. It ends early, where the first call of the operator is denied.
+//! One life of the demo operator, in a second or two: it becomes the leader, makes what a notebook asks for, takes it
+//! back where that fails and makes it again, is started anew, and takes down a notebook that is deleted. It ends early, where the first call of the operator is denied.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -113,6 +113,27 @@ async fn steps(cluster: &Cluster, client: &Client, tail: &mut Tail, name: &str, 
     if let Some(end) = wait(tail, "two events tell of it", async || told().await >= 2).await {
         return end;
     }
+    // What fails is taken back, and what is told a second time is told in the same events.
+    for (image, phase, what) in [("broken", "Failed", "it has failed"), ("", "Ready", "it is ready again")] {
+        let change = Patch::Merge(json!({"spec": {"image": image}}));
+        api(client, &asked).patch(name, &PatchParams::default(), &change).await.unwrap();
+        let said = |found: Option<&Value>| found.is_some_and(|found| found["status"]["phase"] == phase);
+        if let Some(end) = unless(client, tail, &asked, what, said).await {
+            return end;
+        }
+    }
+    if let Some(end) = wait(tail, "two more events tell of it", async || told().await >= 4).await {
+        return end;
+    }
+    let counted = async || {
+        let events = api(client, &json!({"apiVersion": "v1", "kind": "Event", "metadata": {"namespace": "team-a"}}));
+        let events = events.list(&Default::default()).await.unwrap();
+        let again = events.items.iter().filter(|event| event.data["involvedObject"]["name"] == name);
+        again.filter(|event| event.data["count"] == 2 || event.data["series"]["count"] == 2).count()
+    };
+    if let Some(end) = wait(tail, "both tell of it again", async || counted().await >= 2).await {
+        return end;
+    }
     // The next one finds the lease of this one.
     drop(operator);
     let Some(_operator) = Operator::start(cluster, client, &[]).await else { return End::Stuck("it starts again") };
@@ -129,7 +150,7 @@ async fn steps(cluster: &Cluster, client: &Client, tail: &mut Tail, name: &str, 
     if let Some(end) = unless(client, tail, &deployment, "its deployment is gone", |found| found.is_none()).await {
         return end;
     }
-    wait(tail, "two events tell of the end", async || told().await >= 4).await.unwrap_or(End::Reached)
+    wait(tail, "two events tell of the end", async || told().await >= 6).await.unwrap_or(End::Reached)
 }
 
 /// Waits until the condition holds of the object; `Some` when it never does.

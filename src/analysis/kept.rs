@@ -1,0 +1,126 @@
+//! What stays in the minimal role although it was not seen in use: what the log could not have shown, and what paths that
+//! were not exercised may use.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::minimal::{Occurrence, Piece};
+use super::verdict::has_wildcard;
+use super::{Activity, Basis, Confidence, Context, Grant, Verdict};
+use crate::api::Liveness;
+use crate::needs::Platform;
+use crate::rbac::cover::Entry;
+use crate::rbac::{Request, ResourceRequest, Scope};
+
+pub(super) const UNEXERCISED: &str = "kept although unseen, as its path may not have been exercised (--drop-unexercised)";
+const OWNERS: &str = "kept although unseen: checked where an owner reference blocks the owner's deletion, and the log does \
+    not show the owners of what it makes";
+
+/// Pieces for the grants that stay beside those that were seen in use.
+pub(super) fn pieces(
+    cx: &Context<'_>,
+    grants: &[Grant],
+    activity: &Activity<'_>,
+    seen: &[Piece],
+) -> Vec<Piece> {
+    let present: BTreeSet<(&Scope, &Entry)> = seen.iter().map(|piece| (&piece.scope, &piece.entry)).collect();
+    let owned = if owners_are_unread(cx, activity) { kinds(activity) } else { BTreeSet::new() };
+    let mut kept: BTreeMap<(Scope, Entry), Piece> = BTreeMap::new();
+    let mut keep = |scope: &Scope, entry: Entry, reason: String| {
+        if !present.contains(&(scope, &entry)) {
+            let piece = Piece { scope: scope.clone(), entry: entry.clone(), basis: Basis::Kept, reason };
+            kept.entry((scope.clone(), entry)).or_insert(piece);
+        }
+    };
+    for grant in grants {
+        if let Some(reason) = kept_for(cx, grant) {
+            if let Some(entry) = Entry::of(&grant.rule) {
+                keep(&grant.scope, entry, reason);
+            }
+        } else if grant.is_used() && has_wildcard(&grant.rule) {
+            // The wildcard goes, and with it what only a check of the API server would show.
+            for request in owned.iter().filter(|request| grant.rule.allows(&Request::Resource((*request).clone()))) {
+                let entry = Entry::Resource {
+                    api_group: request.api_group.clone(),
+                    resource: request.combined(),
+                    verb: request.verb.clone(),
+                    names: Vec::new(),
+                };
+                keep(&grant.scope, entry, OWNERS.to_owned());
+            }
+        }
+    }
+    kept.into_values().collect()
+}
+
+/// Whether objects were made whose owners the log does not show, where the API server may check them.
+fn owners_are_unread(cx: &Context<'_>, activity: &Activity<'_>) -> bool {
+    let writes = |verb: &str| matches!(verb, "create" | "update" | "patch");
+    activity.platform != Platform::Vanilla
+        && !cx.options.drop_unobservable
+        && activity.allowed().any(|call| call.level == "Metadata" && writes(call.request.verb()))
+}
+
+/// `update` on the finalizers of each kind that it works with: any of them may be an owner.
+fn kinds(activity: &Activity<'_>) -> BTreeSet<ResourceRequest> {
+    let worked_with = activity.allowed().filter_map(|call| match &call.request {
+        Request::Resource(request) if request.subresource.is_empty() => Some(request),
+        _ => None,
+    });
+    let finalizers = worked_with.map(|request| ResourceRequest {
+        api_group: request.api_group.clone(),
+        resource: request.resource.clone(),
+        subresource: "finalizers".to_owned(),
+        verb: "update".to_owned(),
+        ..ResourceRequest::default()
+    });
+    finalizers.collect()
+}
+
+/// Whether what was seen may not be all that one of the grants is used for.
+pub(super) fn may_be_used_for_more(cx: &Context<'_>, occurrences: &[&Occurrence<'_>]) -> bool {
+    occurrences.iter().flat_map(|occurrence| &occurrence.grants).any(|grant| is_unsure(cx, grant))
+}
+
+/// Whether the path of the grant may not have been exercised, or the log does not show all that it is held for, and
+/// that counts.
+fn is_unsure(cx: &Context<'_>, grant: &Grant) -> bool {
+    let unexercised = grant.confidence.is_some_and(|confidence| confidence < Confidence::High);
+    (unexercised && !cx.options.drop_unexercised) || (grant.hidden.is_some() && !cx.options.drop_unobservable)
+}
+
+/// Why a grant stays although it was not seen in use: the log could not have shown it, or its path was not exercised.
+fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
+    match grant.verdict {
+        Verdict::Unobservable if !cx.options.drop_unobservable => {
+            Some(format!("kept although unseen: {}", grant.reason))
+        }
+        Verdict::Unused if is_unsure(cx, grant) && !is_dead_alone(cx, grant) => Some(UNEXERCISED.to_owned()),
+        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && has_wildcard(&grant.rule) => {
+            let seen = if grant.used_as.is_empty() { String::new() } else { format!(": {}", some_of(&grant.used_as)) };
+            let why = grant.hidden.unwrap_or("not all that it is used for may have been seen");
+            Some(format!("kept as a wildcard, as {why}{seen}"))
+        }
+        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && grant.scope == Scope::Cluster => {
+            let why = grant.hidden.unwrap_or("not every namespace that it is used in may have been seen");
+            Some(format!("kept in the whole cluster, as {why}"))
+        }
+        _ => None,
+    }
+}
+
+/// Whether it makes sense only beside the others of its entry: by itself it matches nothing.
+fn is_dead_alone(cx: &Context<'_>, grant: &Grant) -> bool {
+    let rule = &grant.rule;
+    let named = rule.api_groups.first().zip(rule.resources.first()).zip(rule.verbs.first());
+    named.is_some_and(|((group, resource), verb)| matches!(cx.table.liveness(group, resource, verb), Liveness::Dead(_)))
+}
+
+/// The first few.
+fn some_of(texts: &[String]) -> String {
+    const SHOWN: usize = 3;
+    let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
+    match texts.len().saturating_sub(SHOWN) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
+    }
+}
