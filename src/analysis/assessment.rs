@@ -239,7 +239,7 @@ pub struct Grant {
     pub confidence: Option<Confidence>,
     /// Of one in use: why it may be held for more than the log can show.
     #[serde(skip)]
-    pub hidden: Option<&'static str>,
+    pub hidden: Option<String>,
     /// Why, in plain words, where the verdict alone does not say it; of an unused grant, what keeps it from being surer.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub reason: String,

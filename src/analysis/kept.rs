@@ -11,19 +11,16 @@ use crate::needs::Platform;
 use crate::rbac::cover::Entry;
 use crate::rbac::{Request, ResourceRequest, Scope};
 
-pub(super) const UNEXERCISED: &str = "kept although unseen, as its path may not have been exercised (--drop-unexercised)";
+pub(super) const UNEXERCISED: &str =
+    "kept although unseen, as its path may not have been exercised (--drop-unexercised)";
 const OWNERS: &str = "kept although unseen: checked where an owner reference blocks the owner's deletion, and the log does \
     not show the owners of what it makes";
 
 /// Pieces for the grants that stay beside those that were seen in use.
-pub(super) fn pieces(
-    cx: &Context<'_>,
-    grants: &[Grant],
-    activity: &Activity<'_>,
-    seen: &[Piece],
-) -> Vec<Piece> {
+pub(super) fn pieces(cx: &Context<'_>, grants: &[Grant], activity: &Activity<'_>, seen: &[Piece]) -> Vec<Piece> {
     let present: BTreeSet<(&Scope, &Entry)> = seen.iter().map(|piece| (&piece.scope, &piece.entry)).collect();
     let owned = if owners_are_unread(cx, activity) { kinds(activity) } else { BTreeSet::new() };
+    let seen_names = seen_names(seen);
     let mut kept: BTreeMap<(Scope, Entry), Piece> = BTreeMap::new();
     let mut keep = |scope: &Scope, entry: Entry, reason: String| {
         if !present.contains(&(scope, &entry)) {
@@ -33,7 +30,7 @@ pub(super) fn pieces(
     };
     for grant in grants {
         if let Some(reason) = kept_for(cx, grant) {
-            if let Some(entry) = Entry::of(&grant.rule) {
+            if let Some(entry) = Entry::of(&grant.rule).and_then(|entry| unseen(grant, entry, &seen_names)) {
                 keep(&grant.scope, entry, reason);
             }
         } else if grant.is_used() && has_wildcard(&grant.rule) {
@@ -50,6 +47,32 @@ pub(super) fn pieces(
         }
     }
     kept.into_values().collect()
+}
+
+/// The names that were seen in use of each permission, in each scope; none means any.
+type SeenNames<'a> = BTreeMap<(&'a Scope, &'a str, &'a str, &'a str), Vec<&'a [String]>>;
+
+fn seen_names(seen: &[Piece]) -> SeenNames<'_> {
+    let mut names_of = SeenNames::new();
+    for piece in seen {
+        if let Entry::Resource { api_group, resource, verb, names } = &piece.entry {
+            names_of.entry((&piece.scope, api_group, resource, verb)).or_default().push(names);
+        }
+    }
+    names_of
+}
+
+/// Of a grant in use, the entry without the names that were seen in use; `None` where none is left.
+fn unseen(grant: &Grant, entry: Entry, seen: &SeenNames<'_>) -> Option<Entry> {
+    let Entry::Resource { api_group, resource, verb, mut names } = entry else { return Some(entry) };
+    let used = seen.get(&(&grant.scope, &*api_group, &*resource, &*verb)).filter(|_| grant.is_used());
+    if let Some(used) = used.filter(|_| !names.is_empty()) {
+        names.retain(|name| !used.iter().any(|used| used.is_empty() || used.contains(name)));
+        if names.is_empty() {
+            return None;
+        }
+    }
+    Some(Entry::Resource { api_group, resource, verb, names })
 }
 
 /// Whether objects were made whose owners the log does not show, where the API server may check them.
@@ -97,11 +120,15 @@ fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
         Verdict::Unused if is_unsure(cx, grant) && !is_dead_alone(cx, grant) => Some(UNEXERCISED.to_owned()),
         Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && has_wildcard(&grant.rule) => {
             let seen = if grant.used_as.is_empty() { String::new() } else { format!(": {}", some_of(&grant.used_as)) };
-            let why = grant.hidden.unwrap_or("not all that it is used for may have been seen");
+            let why = grant.hidden.as_deref().unwrap_or("not all that it is used for may have been seen");
             Some(format!("kept as a wildcard, as {why}{seen}"))
         }
+        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && grant.rule.resource_names.len() > 1 => {
+            let why = grant.hidden.as_deref().unwrap_or("not every name that it is used for may have been seen");
+            Some(format!("kept although unseen, as {why}"))
+        }
         Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && grant.scope == Scope::Cluster => {
-            let why = grant.hidden.unwrap_or("not every namespace that it is used in may have been seen");
+            let why = grant.hidden.as_deref().unwrap_or("not every namespace that it is used in may have been seen");
             Some(format!("kept in the whole cluster, as {why}"))
         }
         _ => None,

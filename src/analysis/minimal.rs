@@ -9,8 +9,8 @@ use super::names::pinned;
 use super::verdict::{describe, has_wildcard, paired};
 use super::ways::Chosen;
 use super::{
-    Activity, Basis, CallVerdict, Context, Coverage, Grant, JudgedCall, MinimalRole, MinimalRule,
-    ScopedRules, Selection,
+    Activity, Basis, CallVerdict, Context, Coverage, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules,
+    Selection,
 };
 use crate::needs::NeedKind;
 use crate::rbac::cover::{self, Entry};

@@ -1,5 +1,7 @@
 //! Judgements on small packages and logs: verdicts, points, and the minimal role.
 
+mod kept;
+
 use super::*;
 use crate::audit::Collector;
 use crate::manifest;

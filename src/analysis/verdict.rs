@@ -30,20 +30,30 @@ pub(super) fn judge(
         .map(|grant| {
             let entry = entries.get_mut(&entry_key(grant));
             let (verdict, reason) = verdict(cx.table, grant, entry, uses.as_ref());
-            match (verdict, recorded) {
-                (Verdict::Unused, Some(recorded)) => observable::verdict(cx.table, recorded, grant),
-                (Verdict::Unused, None) => observable::limited(cx, grant).unwrap_or((verdict, reason)),
-                _ => (verdict, reason),
+            let by_log = || match recorded {
+                Some(recorded) => observable::verdict(cx.table, recorded, grant),
+                None => observable::limited(cx, grant).unwrap_or((Verdict::Unused, String::new())),
+            };
+            match verdict {
+                Verdict::Unused => {
+                    let (verdict, reason) = by_log();
+                    (verdict, reason, None)
+                }
+                Verdict::Used | Verdict::Needed => {
+                    let unread = uses.as_ref().and_then(|uses| uses.unread).map(str::to_owned);
+                    let in_part = || Some(by_log()).filter(|(verdict, _)| *verdict == Verdict::Unobservable);
+                    (verdict, reason, unread.or_else(|| in_part().map(|(_, reason)| reason)))
+                }
+                _ => (verdict, reason, None),
             }
         })
         .collect();
-    for (grant, (verdict, reason)) in grants.iter_mut().zip(verdicts) {
+    for (grant, (verdict, reason, hidden)) in grants.iter_mut().zip(verdicts) {
         if let Some(uses) = &uses {
             grant.calls = uses.calls.get(&grant.index).copied().unwrap_or_default();
             grant.used_as = uses.used_as.get(&grant.index).into_iter().flatten().cloned().collect();
         }
-        (grant.verdict, grant.reason) = (verdict, reason);
-        grant.hidden = uses.as_ref().and_then(|uses| uses.unread).filter(|_| grant.is_used());
+        (grant.verdict, grant.reason, grant.hidden) = (verdict, reason, hidden);
         grant.served = is_served(cx.table, &grant.rule);
         if verdict == Verdict::Dead {
             grant.meant = meant::of(cx.table, grant);

@@ -254,7 +254,6 @@ fn table(columns: &[Column]) -> String {
 }
 
 #[test]
-#[ignore = "fails: events are patched only where they repeat, a Metadata log loses finalizers and names, no-op applies count as owner changes"]
 fn the_written_role_is_enough_and_none_of_its_entries_is_too_much() {
     const PLUGIN: &str = "OwnerReferencesPermissionEnforcement";
     let columns = std::thread::scope(|scope| {
