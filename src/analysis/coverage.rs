@@ -150,7 +150,7 @@ impl Coverage {
         }
         let confidence = match (exercised, missing.is_empty()) {
             (true, true) => Confidence::High,
-            (true, false) if self.seconds >= DAY || path.rare => Confidence::Medium,
+            (true, false) if self.seconds >= DAY => Confidence::Medium,
             _ => Confidence::Low,
         };
         (confidence, missing.join(", "))
@@ -284,6 +284,8 @@ mod tests {
         // Some are used by rare paths only.
         assert_eq!(sure(&covered(30, whole), "secrets", "get").0, Confidence::Medium);
         assert_eq!(sure(&covered(30, whole), "namespaces", "patch").0, Confidence::Medium);
+        // And a short log makes nothing surer of them.
+        assert_eq!(sure(&covered(0, whole), "secrets", "get").0, Confidence::Low);
         let never_deleted = covered(30, Lifecycle { deleted: false, ..whole });
         assert_eq!(sure(&never_deleted, "services", "update"), (Confidence::High, String::new()));
         let (confidence, why) = sure(&never_deleted, "services", "delete");

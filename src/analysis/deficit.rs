@@ -139,7 +139,8 @@ impl Deficit {
 }
 
 impl MissingRule {
-    fn text(&self) -> String {
+    /// In words, without where.
+    pub fn text(&self) -> String {
         let ask = Ask::Hold(self.scope.clone(), self.rule.clone());
         let names = &self.rule.resource_names;
         let on = if names.is_empty() { String::new() } else { format!(" [{}]", names.join(", ")) };

@@ -62,7 +62,7 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
     let occurrences = occurrences(cx, grants, done);
     let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
     pieces.extend(kept::pieces(cx, grants, done.activity, &pieces));
-    drop_under_cluster(&mut pieces);
+    drop_narrower(&mut pieces);
     drop_under_wildcards(&mut pieces);
     let mut notes = done.activity.suspected.clone();
     if let Some(coverage) = done.coverage
@@ -239,22 +239,21 @@ fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence
     }
 }
 
-/// Drops what is held in a namespace, for all names or some, and in the whole cluster for all.
-fn drop_under_cluster(pieces: &mut Vec<Piece>) {
-    let everywhere: BTreeSet<Entry> = pieces
-        .iter()
-        .filter(|piece| piece.scope == Scope::Cluster)
-        .map(|piece| piece.entry.clone())
-        .filter(|entry| matches!(entry, Entry::Resource { names, .. } if names.is_empty()))
-        .collect();
-    let nameless = |entry: &Entry| {
-        let mut entry = entry.clone();
-        if let Entry::Resource { names, .. } = &mut entry {
+/// Drops what is held for some names where all are held, and what is held in a namespace and in the whole cluster.
+fn drop_narrower(pieces: &mut Vec<Piece>) {
+    let unnamed = |piece: &&Piece| matches!(&piece.entry, Entry::Resource { names, .. } if names.is_empty());
+    let unnamed: BTreeSet<(Scope, Entry)> =
+        pieces.iter().filter(unnamed).map(|piece| (piece.scope.clone(), piece.entry.clone())).collect();
+    pieces.retain(|piece| {
+        let mut wider = piece.entry.clone();
+        let mut named = false;
+        if let Entry::Resource { names, .. } = &mut wider {
+            named = !names.is_empty();
             names.clear();
         }
-        entry
-    };
-    pieces.retain(|piece| piece.scope == Scope::Cluster || !everywhere.contains(&nameless(&piece.entry)));
+        let in_cluster = piece.scope != Scope::Cluster && unnamed.contains(&(Scope::Cluster, wider.clone()));
+        !in_cluster && !(named && unnamed.contains(&(piece.scope.clone(), wider)))
+    });
 }
 
 /// Drops what a wildcard that stays gives all the same.

@@ -36,7 +36,7 @@ pub(super) struct Args {
     pub(super) settle: f64,
     /// File for the role that is put to the proof
     #[arg(short, long, value_name = "FILE")]
-    pub(super) output: Option<PathBuf>,
+    pub(super) output: Option<String>,
     #[command(flatten)]
     pub(super) input: InputArgs,
     #[command(flatten)]

@@ -20,7 +20,7 @@ pub fn follow<E: From<Error>>(
     stop: &AtomicBool,
     each: &mut dyn FnMut(Usage) -> Result<(), E>,
 ) -> Result<(), E> {
-    Tail::from_start(path)?.follow(select, stop, &mut |_| (), each)
+    Tail::from_start(path)?.follow(select, stop, each)
 }
 
 /// A log that is followed from a place on.
@@ -45,12 +45,11 @@ impl Tail {
         Ok(tail)
     }
 
-    /// As [`follow`]; `raw` gets the bytes themselves, as they come.
+    /// As [`follow`].
     pub fn follow<E: From<Error>>(
         self,
         select: Select,
         stop: &AtomicBool,
-        raw: &mut dyn FnMut(&[u8]),
         each: &mut dyn FnMut(Usage) -> Result<(), E>,
     ) -> Result<(), E> {
         let Self { path, mut log } = self;
@@ -69,7 +68,6 @@ impl Tail {
                     break;
                 }
                 seen = true;
-                raw(bytes);
                 collector.feed(&mut following, bytes);
             }
             if stopping || seen {

@@ -9,7 +9,6 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, anyhow};
 
-use super::refusals::{Refusal, Refusals};
 use crate::audit::{Select, Usage};
 use crate::input::{self, Tail};
 
@@ -33,7 +32,6 @@ pub(super) struct Scenario<'a> {
 pub(super) struct Ran {
     pub(super) status: ExitStatus,
     pub(super) usage: Usage,
-    pub(super) refusals: Vec<Refusal>,
 }
 
 impl Scenario<'_> {
@@ -47,12 +45,11 @@ impl Scenario<'_> {
         let tail = Tail::from_end(self.log)?;
         let ended = AtomicBool::new(false);
         let select = Select { users: vec![self.user.to_owned()], ..Select::default() };
-        let mut refusals = Refusals::of(self.user);
         thread::scope(|scope| {
-            let (ended, refusals) = (&ended, &mut refusals);
+            let ended = &ended;
             let following = scope.spawn(move || {
                 let mut last = Usage::default();
-                tail.follow(select, ended, &mut |bytes| refusals.feed(bytes), &mut |usage| {
+                tail.follow(select, ended, &mut |usage| {
                     last = usage;
                     Ok::<_, input::Error>(())
                 })?;
@@ -64,9 +61,8 @@ impl Scenario<'_> {
             }
             ended.store(true, Ordering::SeqCst);
             let usage = following.join().map_err(|_| anyhow!("the reader of the log ended"))??;
-            Ok((status?, usage))
+            Ok(Ran { status: status?, usage })
         })
-        .map(|(status, usage)| Ran { status, usage, refusals: refusals.found() })
     }
 
     /// Sleeps, unless interrupted.

@@ -4,8 +4,8 @@
 mod cluster;
 mod command;
 mod journal;
+mod judge;
 mod outcome;
-mod refusals;
 mod swap;
 
 use std::io::{BufRead as _, IsTerminal as _};
@@ -19,18 +19,16 @@ use std::time::Duration;
 use anyhow::{Context as _, Result, bail};
 
 use self::cluster::Cluster;
-use self::command::{Ran, Scenario};
+use self::command::Scenario;
 use self::journal::Journal;
+use self::judge::Judge;
 use self::outcome::Outcome;
 use self::swap::Swapped;
 use super::Exit;
 use super::output::Terminal;
-use super::pipeline::{self, Loaded, Request};
 use super::prove_args::Args;
-use super::result_file::{not_over, write_atomically};
-use super::role;
+use super::result_file::{named, not_over, write_atomically};
 use crate::graph::SubjectKey;
-use crate::rewrite::role_yaml;
 
 pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let stop = Arc::new(AtomicBool::new(false));
@@ -59,11 +57,13 @@ fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal)
     let [log] = args.input.audit.as_slice() else {
         bail!("exactly one --audit LOG is needed: the file that the API server writes to")
     };
-    if let Some(output) = &args.output {
+    let output = named(args.output.as_ref());
+    if let Some(output) = output {
         not_over(output, [log.as_str()])?;
     }
     let Some(command) = &args.command else { bail!("--command is needed: what exercises the operator") };
     let key = SubjectKey::parse(subject);
+    let mut judge = Judge::of(args)?;
     if args.state.exists() {
         bail!("{} exists: undo that swap first (rolecall prove --restore {0})", args.state.display());
     }
@@ -90,13 +90,14 @@ fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal)
     if !first.status.success() {
         bail!("the command fails under the shipped role already ({}): there is nothing to compare with", first.status);
     }
-    let written = write_role(args, &key, &first, terminal)?;
-    if let Some(path) = &args.output {
+    let (written, refused) = judge.first(&key, &first.usage, terminal)?;
+    if let Some(path) = output {
         write_atomically(path, &written)?;
     }
     let journal = Journal::new(&cluster.server, subject, saved, swap::made(&written, &key)?);
     let plan = swap::plan(&journal, &key, &swap::through_groups(&bindings, &key));
-    terminal.result(&if args.yes { plan } else { format!("{written}\n{plan}") })?;
+    let hidden = args.yes && (output.is_some() || args.output.is_none());
+    terminal.result(&if hidden { plan } else { format!("{written}\n{plan}") })?;
     if args.dry_run {
         return Ok(Exit::Clean);
     }
@@ -119,25 +120,10 @@ fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal)
             .error(&format!("somebody put {key} back into {binding} during the run: stop what does, and try again"));
         return Ok(Exit::Incomplete);
     }
-    let outcome = Outcome::of(subject, &first, &second, &taken);
+    let refused = [refused, judge.second(&second.usage)?];
+    let outcome = Outcome::of(subject, [&first, &second], &refused, &taken);
     terminal.result(&outcome.text())?;
     Ok(outcome.exit())
-}
-
-/// The role out of the first run, as `rolecall role` writes it.
-fn write_role(args: &Args, key: &SubjectKey, first: &Ran, terminal: &Terminal) -> Result<String> {
-    let mut request = Request::new(&args.paths, &args.input)?;
-    request.audit = Vec::new();
-    let mut loaded = Loaded::read(&request, &mut |_| ())?;
-    loaded.usage = Some(first.usage.clone());
-    let assessments = loaded.assess(&pipeline::options(&args.input, args.role));
-    loaded.completeness(&assessments, args.input.strict, terminal);
-    let wanted = role::choose(&assessments, &args.input.subject)?;
-    wanted.notes.iter().for_each(|note| terminal.note(note));
-    match &wanted.minimal {
-        Some(minimal) => Ok(role_yaml::render(wanted, minimal)),
-        None => bail!("no role can be cut for {key} from this run"),
-    }
 }
 
 /// Asks; Ctrl-C is a no.

@@ -1,16 +1,16 @@
 //! What the two runs prove: what was refused in the second that was not in the first, and how much of the first it did
 //! again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::Value;
 
 use super::cluster::{label, text};
 use super::command::Ran;
-use super::refusals::{Refusal, rule};
-use crate::analysis::describe;
-use crate::audit::{Decision, Usage};
+use crate::analysis::{Deficit, RefusedBy, describe};
+use crate::audit::{Decision, Observed, Origin, Usage};
 use crate::cli::Exit;
 use crate::report::text::safe;
 
@@ -22,15 +22,36 @@ pub(super) struct Outcome<'a> {
     subject: &'a str,
     first: &'a Ran,
     second: &'a Ran,
-    /// Refused under the written role only.
-    deficits: Vec<&'a Refusal>,
+    /// Refused under the written role only, for want of a permission.
+    deficits: Vec<Refusal<'a>>,
     /// Refused under the shipped role as well, and never allowed there.
-    as_before: Vec<&'a Refusal>,
+    as_before: Vec<Refusal<'a>>,
+    /// Refused in the second run by what no permission changes.
+    others: Vec<Refusal<'a>>,
     /// `verb resource` of the second run alone, and of the first alone.
     fresh: Vec<String>,
     not_again: Vec<String>,
     /// Bindings that were taken away and still allowed calls: the swap did not hold.
     held: Vec<String>,
+}
+
+/// A kind of call that was refused, in all namespaces and for all names.
+struct Refusal<'a> {
+    /// `verb resource.group`.
+    call: String,
+    /// The first of them.
+    first: &'a Deficit,
+    count: u64,
+}
+
+fn refusals(deficits: &[Deficit], counts: impl Fn(RefusedBy) -> bool) -> Vec<Refusal<'_>> {
+    let mut kinds: BTreeMap<String, Refusal<'_>> = BTreeMap::new();
+    for deficit in deficits.iter().filter(|deficit| counts(deficit.refused_by)) {
+        let call = deficit.call();
+        let known = kinds.entry(call.clone()).or_insert(Refusal { call, first: deficit, count: 0 });
+        known.count = known.count.saturating_add(deficit.count);
+    }
+    kinds.into_values().collect()
 }
 
 /// `verb resource.group` of the calls that were allowed.
@@ -43,14 +64,29 @@ fn calls(usage: &Usage) -> u64 {
     usage.calls.iter().map(|call| call.count).sum()
 }
 
+fn refused(usage: &Usage) -> u64 {
+    let refused = |call: &Arc<Observed>| match call.decision {
+        Decision::Denied => call.count,
+        _ => call.codes.get(&403).copied().unwrap_or_default(),
+    };
+    usage.calls.iter().filter(|call| call.origin == Origin::Call).map(refused).fold(0, u64::saturating_add)
+}
+
 impl<'a> Outcome<'a> {
-    /// `taken` are the bindings that named the subject.
-    pub(super) fn of(subject: &'a str, first: &'a Ran, second: &'a Ran, taken: &[Value]) -> Self {
+    /// `refused` is that of both runs; `taken` are the bindings that named the subject.
+    pub(super) fn of(
+        subject: &'a str,
+        [first, second]: [&'a Ran; 2],
+        refused: &'a [Vec<Deficit>; 2],
+        taken: &[Value],
+    ) -> Self {
         let (before, after) = (allowed(&first.usage), allowed(&second.usage));
-        let known = |refusal: &&Refusal| {
-            !before.contains(&refusal.call) && first.refusals.iter().any(|first| first.call == refusal.call)
-        };
-        let (as_before, deficits) = second.refusals.iter().partition(known);
+        let by_permission = |by| by != RefusedBy::NotPermission;
+        let [shipped, written] = refused;
+        let already: BTreeSet<String> =
+            refusals(shipped, by_permission).into_iter().map(|refusal| refusal.call).collect();
+        let known = |refusal: &Refusal<'_>| !before.contains(&refusal.call) && already.contains(&refusal.call);
+        let (as_before, deficits) = refusals(written, by_permission).into_iter().partition(known);
         let held = taken.iter().filter(|binding| still_allowed(&second.usage, binding)).map(label).collect();
         Self {
             subject,
@@ -58,6 +94,7 @@ impl<'a> Outcome<'a> {
             second,
             deficits,
             as_before,
+            others: refusals(written, |by| by == RefusedBy::NotPermission),
             fresh: after.difference(&before).cloned().collect(),
             not_again: before.difference(&after).cloned().collect(),
             held,
@@ -78,7 +115,7 @@ impl<'a> Outcome<'a> {
     pub(super) fn text(&self) -> String {
         let mut out = String::new();
         for (role, ran) in [("shipped", self.first), ("written", self.second)] {
-            let refused: u64 = ran.refusals.iter().map(|refusal| refusal.count).sum();
+            let refused = refused(&ran.usage);
             let (all, permissions) = (calls(&ran.usage), allowed(&ran.usage).len());
             let status = ran.status.to_string().replace("exit status: ", "exit ");
             let _ = writeln!(
@@ -89,13 +126,21 @@ impl<'a> Outcome<'a> {
         }
         for refusal in &self.deficits {
             let _ = writeln!(out, "denied under the written role: {} ({}×)", refusal.call, refusal.count);
-            match rule(&refusal.message) {
-                Some(rule) => _ = writeln!(out, "  would be allowed by: {rule}"),
-                None => _ = writeln!(out, "  the API server says: {}", refusal.message),
+            let Refusal { first, .. } = refusal;
+            if !first.reason.is_empty() {
+                let _ = writeln!(out, "  {}", first.reason);
+            }
+            if !first.missing.is_empty() {
+                let rules: Vec<String> =
+                    first.missing.iter().map(|missing| format!("{} ({})", missing.text(), missing.scope)).collect();
+                let _ = writeln!(out, "  would be allowed by: {}", rules.join(", "));
             }
         }
-        let as_before: Vec<String> = self.as_before.iter().map(|refusal| refusal.call.clone()).collect();
-        list(&mut out, "denied under both roles", &as_before);
+        let calls = |refusals: &[Refusal<'_>]| refusals.iter().map(|refusal| refusal.call.clone()).collect::<Vec<_>>();
+        list(&mut out, "denied under both roles", &calls(&self.as_before));
+        let others: Vec<String> =
+            self.others.iter().map(|refusal| format!("{}: {}", refusal.call, refusal.first.reason)).collect();
+        list(&mut out, "refused in the second run by what no permission changes", &others);
         list(&mut out, "only in the second run", &self.fresh);
         list(&mut out, "only in the first run, so not tried under the written role", &self.not_again);
         list(&mut out, "still allowed by bindings that were taken away, so the swap did not hold", &self.held);
