@@ -254,6 +254,27 @@ pub struct Grant {
 }
 
 impl Grant {
+    /// One that nothing is known of yet: of the first entry of the first binding.
+    pub(crate) fn new(scope: Scope, rule: Rule) -> Self {
+        Self {
+            index: 0,
+            binding: 0,
+            entry: 0,
+            aggregated_from: None,
+            scope,
+            rule,
+            served: false,
+            meant: Vec::new(),
+            verdict: Verdict::Unjudged,
+            confidence: None,
+            hidden: None,
+            reason: String::new(),
+            calls: 0,
+            used_as: Vec::new(),
+            places: None,
+        }
+    }
+
     /// Whether a call of the log used it, or needed it to be held.
     pub fn is_used(&self) -> bool {
         matches!(self.verdict, Verdict::Used | Verdict::Needed)

@@ -2,7 +2,7 @@
 
 use super::generated;
 use super::subjects::{located, place};
-use super::{BindingPlace, Context, Grant, GrantPlaces, Place, RoleState, Selection, Verdict};
+use super::{BindingPlace, Context, Grant, GrantPlaces, Place, RoleState, Selection};
 use crate::graph::{Entry, Held, RoleKnown, RoleNode, binding_scope};
 use crate::manifest::{BindingKind, PolicyRule, RoleKind};
 use crate::rbac::{Rule, Scope};
@@ -119,17 +119,8 @@ pub(super) fn grants(cx: &Context<'_>, held: &HeldRoles<'_>) -> (Vec<Grant>, u64
                     binding: *binding,
                     entry: entry.index,
                     aggregated_from: held.contributor.map(|role| role.name.clone()),
-                    scope: held.scope.clone(),
-                    rule,
-                    served: false,
-                    meant: Vec::new(),
-                    verdict: Verdict::Unjudged,
-                    confidence: None,
-                    hidden: None,
-                    reason: String::new(),
-                    calls: 0,
-                    used_as: Vec::new(),
                     places,
+                    ..Grant::new(held.scope.clone(), rule)
                 });
             }
         }

@@ -244,23 +244,8 @@ mod tests {
 
     fn grant(group: &str, resource: &str, verb: &str) -> Grant {
         let list = |text: &str| vec![text.to_owned()];
-        Grant {
-            index: 0,
-            binding: 0,
-            entry: 0,
-            aggregated_from: None,
-            scope: Scope::Cluster,
-            rule: Rule { api_groups: list(group), resources: list(resource), verbs: list(verb), ..Rule::default() },
-            served: true,
-            meant: Vec::new(),
-            verdict: Verdict::Unused,
-            confidence: None,
-            hidden: None,
-            reason: String::new(),
-            calls: 0,
-            used_as: Vec::new(),
-            places: None,
-        }
+        let rule = Rule { api_groups: list(group), resources: list(resource), verbs: list(verb), ..Rule::default() };
+        Grant { verdict: Verdict::Unused, ..Grant::new(Scope::Cluster, rule) }
     }
 
     fn covered(days: u64, life: Lifecycle) -> Coverage {

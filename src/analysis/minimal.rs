@@ -252,7 +252,7 @@ fn drop_narrower(pieces: &mut Vec<Piece>) {
             names.clear();
         }
         let in_cluster = piece.scope != Scope::Cluster && unnamed.contains(&(Scope::Cluster, wider.clone()));
-        !in_cluster && !(named && unnamed.contains(&(piece.scope.clone(), wider)))
+        !(in_cluster || (named && unnamed.contains(&(piece.scope.clone(), wider))))
     });
 }
 

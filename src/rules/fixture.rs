@@ -122,18 +122,9 @@ pub(crate) fn entry(
                     index: assessment.grants.len(),
                     binding,
                     entry,
-                    aggregated_from: None,
-                    scope: assessment.bindings[binding].scope.clone(),
-                    rule,
                     served: true,
-                    meant: Vec::new(),
-                    verdict: Verdict::Unjudged,
-                    confidence: None,
-                    hidden: None,
-                    reason: String::new(),
-                    calls: 0,
-                    used_as: Vec::new(),
                     places: shipped.then_some(places),
+                    ..Grant::new(assessment.bindings[binding].scope.clone(), rule)
                 });
             }
         }
