@@ -47,11 +47,11 @@ pub(crate) struct Activity<'a> {
 }
 
 impl<'a> Activity<'a> {
-    pub(crate) fn of(usage: &'a Usage, user: &str, known: &Known<'_>) -> Self {
+    /// `platform` as [`platform`] tells.
+    pub(crate) fn of(usage: &'a Usage, user: &str, known: &Known<'_>, platform: Platform) -> Self {
         // They are sorted by user.
         let start = usage.calls.partition_point(|call| call.user.as_str() < user);
         let all: Vec<&Arc<Observed>> = usage.calls.iter().skip(start).take_while(|call| call.user == user).collect();
-        let platform = platform(usage, known.platform);
         let roles = KnownRoles { known, written: written(&all) };
         let cluster = Cluster { minor: minor_of(known.minor), platform, table: known.table, roles: &roles };
         let mut activity = Self { platform, ..Self::default() };
@@ -92,8 +92,8 @@ fn unknown_role(call: &Observed, roles: &KnownRoles<'_>) -> Option<Unread> {
     bound.any(|(kind, name)| roles.rules(kind, namespace, name).is_none()).then_some(Unread::Binding)
 }
 
-/// What the cluster runs, as far as the log tells: OpenShift's own groups are asked for all the time there.
-fn platform(usage: &Usage, asked: Platform) -> Platform {
+/// What the cluster runs: as asked for, else as the log tells: OpenShift's own groups are asked for all the time there.
+pub(crate) fn platform(usage: &Usage, asked: Platform) -> Platform {
     let of_openshift = |call: &Arc<Observed>| match &call.request {
         Request::Resource(request) => {
             request.api_group == "config.openshift.io"

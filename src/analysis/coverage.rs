@@ -71,36 +71,15 @@ pub enum Confidence {
 }
 
 impl Coverage {
-    pub(super) fn of(cx: &Context<'_>, usage: &Usage, activity: &Activity<'_>) -> Self {
-        let mut coverage = Self {
-            seconds: seconds(activity),
-            others: others(usage, activity),
-            crds: super::subjects::crds(cx).into_iter().map(|name| (name, Lifecycle::default())).collect(),
-            ..Self::default()
-        };
+    pub(super) fn of(usage: &Usage, activity: &Activity<'_>, crds: BTreeMap<String, Lifecycle>) -> Self {
+        let mut coverage =
+            Self { seconds: seconds(activity), others: others(usage, activity), crds, ..Self::default() };
         for call in activity.allowed() {
             let Request::Resource(request) = &call.request else { continue };
             coverage.started |= matches!(&*request.verb, "list" | "watch");
             coverage.led |= request.resource == "leases" && matches!(&*request.verb, "create" | "update" | "patch");
             let failed = call.codes.iter().filter(|(code, _)| **code >= 400 && !matches!(**code, 404 | 409));
             coverage.failures = failed.fold(coverage.failures, |sum, (_, count)| sum.saturating_add(*count));
-        }
-        for call in usage.calls.iter().filter(|call| has_worked(call)) {
-            let Request::Resource(request) = &call.request else { continue };
-            if let Some(life) = coverage.crds.get_mut(&format!("{}.{}", request.resource, request.api_group)) {
-                let main = request.subresource.is_empty();
-                let made = call.codes.contains_key(&201);
-                match &*request.verb {
-                    "create" if main => life.created = true,
-                    "update" | "patch" if main => {
-                        life.created |= made;
-                        life.updated |= !made || call.codes.len() > 1;
-                    }
-                    "update" | "patch" if request.subresource == "status" => life.status = true,
-                    "delete" | "deletecollection" if main => life.deleted = true,
-                    _ => {}
-                }
-            }
         }
         coverage
     }
@@ -208,6 +187,33 @@ impl Path {
     }
 }
 
+/// What was seen of each CRD of the package, by anybody.
+pub(super) fn lives(cx: &Context<'_>, usage: &Usage) -> BTreeMap<String, Lifecycle> {
+    let mut lives: BTreeMap<String, Lifecycle> =
+        super::subjects::crds(cx).into_iter().map(|name| (name, Lifecycle::default())).collect();
+    if lives.is_empty() {
+        return lives;
+    }
+    for call in usage.calls.iter().filter(|call| has_worked(call)) {
+        let Request::Resource(request) = &call.request else { continue };
+        if let Some(life) = lives.get_mut(&format!("{}.{}", request.resource, request.api_group)) {
+            let main = request.subresource.is_empty();
+            let made = call.codes.contains_key(&201);
+            match &*request.verb {
+                "create" if main => life.created = true,
+                "update" | "patch" if main => {
+                    life.created |= made;
+                    life.updated |= !made || call.codes.len() > 1;
+                }
+                "update" | "patch" if request.subresource == "status" => life.status = true,
+                "delete" | "deletecollection" if main => life.deleted = true,
+                _ => {}
+            }
+        }
+    }
+    lives
+}
+
 fn has_worked(call: &Observed) -> bool {
     call.decision == Decision::Allowed && call.codes.keys().any(|code| (200..300).contains(code))
 }
@@ -215,7 +221,8 @@ fn has_worked(call: &Observed) -> bool {
 /// Whether the log has people or other controllers in it.
 fn others(usage: &Usage, activity: &Activity<'_>) -> bool {
     let own = activity.calls.first().map(|call| &call.user);
-    usage.calls.iter().any(|call| Some(&call.user) != own)
+    // They are sorted by user.
+    [usage.calls.first(), usage.calls.last()].into_iter().flatten().any(|call| Some(&call.user) != own)
 }
 
 fn seconds(activity: &Activity<'_>) -> u64 {

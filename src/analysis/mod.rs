@@ -21,6 +21,8 @@ mod verdict;
 mod verify;
 mod ways;
 
+use std::collections::BTreeMap;
+
 use self::index::GrantIndex;
 use self::minimal::Done;
 use crate::api::Table;
@@ -88,7 +90,20 @@ pub struct Options {
 
 /// Assesses every subject of the package.
 pub fn assess(cx: &Context<'_>) -> Vec<Assessment> {
-    subjects::select(cx).iter().map(|selection| assess_one(cx, selection)).collect()
+    let seen = cx.usage.map(|usage| Seen {
+        usage,
+        platform: activity::platform(usage, cx.options.platform),
+        lives: coverage::lives(cx, usage),
+    });
+    subjects::select(cx).iter().map(|selection| assess_one(cx, seen.as_ref(), selection)).collect()
+}
+
+/// What the log shows that is the same for every subject.
+struct Seen<'a> {
+    usage: &'a Usage,
+    platform: Platform,
+    /// Of each CRD of the package.
+    lives: BTreeMap<String, Lifecycle>,
 }
 
 /// `(1, 36)` of `1.36`.
@@ -102,10 +117,10 @@ pub(crate) fn is_default(defaults: &[Rule], request: &Request) -> bool {
     defaults.iter().any(|rule| rule.allows(request))
 }
 
-fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
+fn assess_one(cx: &Context<'_>, log: Option<&Seen<'_>>, selection: &Selection) -> Assessment {
     let held = authority::held(cx, selection);
-    let activity = match (cx.usage, selection.user().as_str()) {
-        (Some(usage), user) if !user.is_empty() => Some(Activity::of(usage, user, &Known::of(cx))),
+    let activity = match (log, selection.user().as_str()) {
+        (Some(log), user) if !user.is_empty() => Some(Activity::of(log.usage, user, &Known::of(cx), log.platform)),
         _ => None,
     };
     let defaults = crate::api::builtin::authenticated_rules(cx.minor);
@@ -116,7 +131,7 @@ fn assess_one(cx: &Context<'_>, selection: &Selection) -> Assessment {
     let chosen = seen.map(|activity| ways::choose(&activity.needs, &GrantIndex::new(&grants), &defaults));
     let judged = seen.zip(chosen.as_deref());
     let calls = verdict::judge(cx, &mut grants, judged, recorded.as_ref(), &defaults);
-    let coverage = seen.zip(cx.usage).map(|(activity, usage)| Coverage::of(cx, usage, activity));
+    let coverage = seen.zip(log).map(|(activity, log)| Coverage::of(log.usage, activity, log.lives.clone()));
     if let Some(coverage) = &coverage {
         coverage.judge(&mut grants);
     }

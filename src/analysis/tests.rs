@@ -448,6 +448,6 @@ fn counts_that_no_log_can_have_do_not_overflow() {
     }
     let table = Table::for_minor("1.36").unwrap();
     let known = Known { minor: "1.36", platform: Platform::Auto, table: &table, package: None };
-    let activity = Activity::of(&usage, "system:serviceaccount:ns:op", &known);
+    let activity = Activity::of(&usage, "system:serviceaccount:ns:op", &known, known.platform);
     assert_eq!(evidence(&activity, &usage).calls, u64::MAX);
 }

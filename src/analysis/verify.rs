@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::activity::platform;
 use super::authority::size;
 use super::verdict::{describe, sibling};
 use super::{Activity, Known, MOST_GRANTS, is_default};
@@ -59,7 +60,7 @@ pub struct Leftover {
 
 /// Checks the rules against what `user` did.
 pub fn verify(rules: &[(Scope, Rule)], user: &str, subject: &str, usage: &Usage, known: &Known<'_>) -> Verification {
-    let activity = Activity::of(usage, user, known);
+    let activity = Activity::of(usage, user, known, platform(usage, known.platform));
     let defaults = crate::api::builtin::authenticated_rules(known.minor);
     let allowed = |request: &Request| {
         is_default(&defaults, request)
