@@ -56,9 +56,9 @@ pub(super) fn need(
                 Platform::OpenShift if made => NeedKind::Checked,
                 Platform::OpenShift | Platform::Auto => NeedKind::Likely,
             };
-            let request = finalizers(api_version, owner_kind, name, call, cluster, refused)?;
+            let (request, served) = finalizers(api_version, owner_kind, name, call, cluster, refused)?;
             Some(Need::of(
-                kind,
+                if served || refused { kind } else { NeedKind::Likely },
                 request,
                 "sets an owner reference that blocks the owner's deletion: checked as an update of the owner's finalizers",
                 "plugin/pkg/admission/gc/gc_admission.go (OwnerReferencesPermissionEnforcement)",
@@ -157,7 +157,8 @@ fn keeps_owners(observed: &Observed) -> bool {
     same && observed.more_than.is_none() && owners.iter().any(|(_, made)| *made)
 }
 
-/// `update` on the finalizers of an owner. Its kind must be known, but where the check failed for that very reason.
+/// `update` on the finalizers of an owner, and whether its kind is known: else its resource is the guess that Kubernetes
+/// itself makes, or any where the check failed for that very reason.
 fn finalizers(
     api_version: &str,
     kind: &str,
@@ -165,20 +166,33 @@ fn finalizers(
     call: &ResourceRequest,
     cluster: &Cluster<'_>,
     refused: bool,
-) -> Option<ResourceRequest> {
+) -> Option<(ResourceRequest, bool)> {
     let group = group_of(api_version);
-    let (group, resource, namespaced) = match cluster.table.by_kind(group, kind) {
-        Some(served) => (group, served.resource.as_str(), served.namespaced),
-        None if refused => ("*", "*", false),
-        None => return None,
+    let served = cluster.table.by_kind(group, kind);
+    let (group, resource, namespaced) = match served {
+        Some(served) => (group, served.resource.clone(), served.namespaced),
+        None if refused => ("*", "*".to_owned(), false),
+        None => (group, guess(kind)?, true),
     };
-    Some(ResourceRequest {
+    let request = ResourceRequest {
         api_group: group.to_owned(),
-        resource: resource.to_owned(),
+        resource,
         subresource: "finalizers".to_owned(),
         verb: "update".to_owned(),
         namespace: if namespaced { call.namespace.clone() } else { String::new() },
         name: name.to_owned(),
+    };
+    Some((request, served.is_some()))
+}
+
+/// `staging/src/k8s.io/apimachinery/pkg/api/meta/restmapper.go`, `UnsafeGuessKindToResource`.
+fn guess(kind: &str) -> Option<String> {
+    let singular = kind.to_ascii_lowercase();
+    Some(match singular.chars().last()? {
+        _ if singular.ends_with("endpoints") => singular,
+        's' => singular + "es",
+        'y' => format!("{}ies", singular.strip_suffix('y')?),
+        _ => singular + "s",
     })
 }
 

@@ -180,6 +180,12 @@ fn owners_are_checked_where_the_platform_does() {
     assert_eq!(ways(&create, Platform::Vanilla, false), Vec::<String>::new());
     let refused = behind(call("create", "", "configmaps", 403), owner("Widget"), true);
     assert_eq!(ways(&refused, Platform::Vanilla, true), [format!("Checked: {finalizers}")]);
+    // Of a kind that nothing tells of, the resource is a guess.
+    for (kind, resource) in [("Gadget", "gadgets"), ("Policy", "policies"), ("Class", "classes")] {
+        let guessed = behind(call("create", "", "configmaps", 201), owner(kind), false);
+        let expected = format!("Likely: update {resource}/finalizers [w] in ns");
+        assert_eq!(ways(&guessed, Platform::OpenShift, false), [expected]);
+    }
     let unknown = behind(call("create", "", "configmaps", 403), owner("Nothing"), true);
     assert_eq!(ways(&unknown, Platform::Vanilla, true), ["Checked: update */finalizers [w]"]);
 }
