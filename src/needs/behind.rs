@@ -56,13 +56,14 @@ pub(super) fn need(
                 Platform::OpenShift if made => NeedKind::Checked,
                 Platform::OpenShift | Platform::Auto => NeedKind::Likely,
             };
-            let (request, served) = finalizers(api_version, owner_kind, name, call, cluster, refused)?;
-            Some(Need::of(
-                if served || refused { kind } else { NeedKind::Likely },
-                request,
-                "sets an owner reference that blocks the owner's deletion: checked as an update of the owner's finalizers",
-                "plugin/pkg/admission/gc/gc_admission.go (OwnerReferencesPermissionEnforcement)",
-            ))
+            let ways = finalizers(api_version, owner_kind, name, call, cluster, refused)?;
+            Some(Need {
+                // Of several one is a guess.
+                kind: if ways.len() == 1 { kind } else { NeedKind::Likely },
+                ways: ways.into_iter().map(|way| vec![Ask::Make(Request::Resource(way))]).collect(),
+                reason: "sets an owner reference that blocks the owner's deletion: checked as an update of the owner's finalizers",
+                source: "plugin/pkg/admission/gc/gc_admission.go (OwnerReferencesPermissionEnforcement)",
+            })
         }
         What::HasOwners { made, .. } if refused || (cluster.platform == Platform::OpenShift && !made) => {
             if !refused && keeps_owners(observed) {
@@ -157,8 +158,8 @@ fn keeps_owners(observed: &Observed) -> bool {
     same && observed.more_than.is_none() && owners.iter().any(|(_, made)| *made)
 }
 
-/// `update` on the finalizers of an owner, and whether its kind is known: else its resource is the guess that Kubernetes
-/// itself makes, or any where the check failed for that very reason.
+/// `update` on the finalizers of an owner. Of a kind that is not known the resource is the guess that Kubernetes itself
+/// makes, in the whole cluster or in a namespace; where the check failed for that very reason, it is any.
 fn finalizers(
     api_version: &str,
     kind: &str,
@@ -166,23 +167,25 @@ fn finalizers(
     call: &ResourceRequest,
     cluster: &Cluster<'_>,
     refused: bool,
-) -> Option<(ResourceRequest, bool)> {
+) -> Option<Vec<ResourceRequest>> {
     let group = group_of(api_version);
-    let served = cluster.table.by_kind(group, kind);
-    let (group, resource, namespaced) = match served {
-        Some(served) => (group, served.resource.clone(), served.namespaced),
-        None if refused => ("*", "*".to_owned(), false),
-        None => (group, guess(kind)?, true),
+    let in_cluster = String::new;
+    let in_namespace = || call.namespace.clone();
+    let (group, resource, namespaces) = match cluster.table.by_kind(group, kind) {
+        Some(served) if served.namespaced => (group, served.resource.clone(), vec![in_namespace()]),
+        Some(served) => (group, served.resource.clone(), vec![in_cluster()]),
+        None if refused => ("*", "*".to_owned(), vec![in_cluster()]),
+        None => (group, guess(kind)?, vec![in_cluster(), in_namespace()]),
     };
-    let request = ResourceRequest {
+    let request = |namespace| ResourceRequest {
         api_group: group.to_owned(),
-        resource,
+        resource: resource.clone(),
         subresource: "finalizers".to_owned(),
         verb: "update".to_owned(),
-        namespace: if namespaced { call.namespace.clone() } else { String::new() },
+        namespace,
         name: name.to_owned(),
     };
-    Some((request, served.is_some()))
+    Some(namespaces.into_iter().map(request).collect())
 }
 
 /// `staging/src/k8s.io/apimachinery/pkg/api/meta/restmapper.go`, `UnsafeGuessKindToResource`.

@@ -183,7 +183,7 @@ fn owners_are_checked_where_the_platform_does() {
     // Of a kind that nothing tells of, the resource is a guess.
     for (kind, resource) in [("Gadget", "gadgets"), ("Policy", "policies"), ("Class", "classes")] {
         let guessed = behind(call("create", "", "configmaps", 201), owner(kind), false);
-        let expected = format!("Likely: update {resource}/finalizers [w] in ns");
+        let expected = format!("Likely: update {resource}/finalizers [w] | update {resource}/finalizers [w] in ns");
         assert_eq!(ways(&guessed, Platform::OpenShift, false), [expected]);
     }
     let unknown = behind(call("create", "", "configmaps", 403), owner("Nothing"), true);
