@@ -10,6 +10,9 @@ use crate::manifest::{Package, PolicyRule, RoleKind};
 use crate::needs::{self, Cluster, Need, Platform, Roles, Unread};
 use crate::rbac::{Request, Rule};
 
+/// Most permissions that bodies may ask for beside the calls themselves; more of them are as if the log had no bodies.
+const MOST_ASKED: usize = 100_000;
+
 /// What is known beside the log.
 #[derive(Debug, Clone, Copy)]
 pub struct Known<'a> {
@@ -56,8 +59,24 @@ impl<'a> Activity<'a> {
         let cluster = Cluster { minor: minor_of(known.minor), platform, table: known.table, roles: &roles };
         let mut activity = Self { platform, ..Self::default() };
         let mut needs = BTreeSet::new();
+        let mut asked = 0_usize;
         for call in all {
-            needs.extend(needs::of(call, &cluster));
+            if is_wild(&call.request) {
+                let said = "asks for `*` by name, which nothing has: not counted as a use, and never granted";
+                activity.suspected.push(format!("{said} ({})", super::describe(&call.request)));
+                continue;
+            }
+            for need in needs::of(call, &cluster) {
+                let asks: usize = need.ways.iter().map(Vec::len).sum();
+                if asked.saturating_add(asks) > MOST_ASKED {
+                    activity
+                        .suspected
+                        .push(format!("bodies ask for more than {MOST_ASKED} permissions: not all are read"));
+                    activity.unread.push((Unread::Rules, &call.request));
+                } else if needs.insert(need) {
+                    asked += asks;
+                }
+            }
             match call.origin {
                 Origin::Asked | Origin::AskedBy => {}
                 Origin::Call | Origin::Impersonation => activity.calls.push(call),
@@ -78,6 +97,16 @@ impl<'a> Activity<'a> {
 
     pub(crate) fn allowed(&self) -> impl Iterator<Item = &'a Arc<Observed>> {
         self.calls.iter().copied().filter(|call| call.decision == Decision::Allowed)
+    }
+}
+
+/// Whether it names `*` where a rule would mean any: no API has such a name, and a rule for it would grant everything.
+fn is_wild(request: &Request) -> bool {
+    match request {
+        Request::Resource(r) => {
+            [&r.verb, &r.api_group, &r.resource, &r.subresource].into_iter().any(|word| word == "*")
+        }
+        Request::NonResource(r) => r.verb == "*" || r.path.ends_with('*'),
     }
 }
 

@@ -70,7 +70,8 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
     {
         notes.push(format!("what was seen of the operator: {}", coverage.text()));
     }
-    MinimalRole { scopes: rules(&pieces), denied: denied(done), notes }
+    let denied = if cx.options.include_denied { Vec::new() } else { denied(done) };
+    MinimalRole { scopes: rules(&pieces), denied, notes }
 }
 
 /// A piece of the role: one verb on one resource in one scope, with its names.
@@ -213,11 +214,21 @@ fn placed(cx: &Context<'_>, own: Option<&str>, occurrences: &[Occurrence<'_>]) -
                 .map(|occurrence| occurrence.reason.as_str())
                 .collect();
             // Many calls of one permission have one reason each; the first tells enough.
-            let reason = reasons.first().map(|reason| (*reason).to_owned()).unwrap_or_default();
+            let mut reason = reasons.first().map(|reason| (*reason).to_owned()).unwrap_or_default();
+            if cx.options.names == Names::None && loses_names(&occurrences) {
+                reason = [&*reason, "wider than the shipped role, which has names (--names none)"].join("\n");
+                reason = reason.trim_start().to_owned();
+            }
             pieces.push(Piece { scope, entry, basis, reason });
         }
     }
     pieces
+}
+
+/// Whether all that is held of it is held for names.
+fn loses_names(occurrences: &[&Occurrence<'_>]) -> bool {
+    let mut grants = occurrences.iter().flat_map(|occurrence| &occurrence.grants).peekable();
+    grants.peek().is_some() && grants.all(|grant| !grant.rule.resource_names.is_empty())
 }
 
 /// Whether a permission that only cluster-wide grants cover stays cluster-wide: its calls were cluster-wide or

@@ -1,5 +1,6 @@
 //! Judgements on small packages and logs: verdicts, points, and the minimal role.
 
+mod asked;
 mod kept;
 
 use super::*;

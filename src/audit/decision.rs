@@ -3,6 +3,8 @@
 //! (Kubernetes `staging/src/k8s.io/apiserver/pkg/server/config.go`): what stops before the last has no
 //! annotation.
 
+use std::borrow::Cow;
+
 use super::event::Event;
 use super::usage::Decision;
 
@@ -67,9 +69,48 @@ pub(super) fn decision(event: &Event<'_>, code: u16) -> Decision {
         500 if reason == "internal error" => Decision::Undecided,
         403 if event.impersonated_user.is_none() && is_denied_impersonation(message) => Decision::Undecided,
         403 if message.is_empty() => Decision::Undecided,
-        403 if message.contains("orbidden: User \"") && message.contains("\" cannot ") => Decision::Denied,
+        403 if is_denial(message) => Decision::Denied,
         _ => Decision::Allowed,
     }
+}
+
+/// Whether the API server says that the user may not.
+fn is_denial(message: &str) -> bool {
+    let user = forbidden(message).and_then(|(_, reason)| reason.strip_prefix("User \""));
+    user.is_some_and(|rest| rest.contains("\" cannot "))
+}
+
+/// The name of the object and the reason, of a refusal in the API server's own words: `RESOURCE.GROUP "NAME" is
+/// forbidden: REASON` (`apimachinery/pkg/api/errors`, `NewForbidden`) or `forbidden: REASON` of a path. Nothing of what
+/// others wrote into it, such as webhooks, is taken for its words.
+pub(super) fn forbidden(message: &str) -> Option<(Cow<'_, str>, &str)> {
+    if let Some(reason) = message.strip_prefix("forbidden: ").or_else(|| message.strip_prefix("Forbidden: ")) {
+        return Some((Cow::Borrowed(""), reason));
+    }
+    let (resource, rest) = message.split_once(' ')?;
+    if resource.contains(['"', ':']) {
+        return None;
+    }
+    let (name, rest) = if rest.starts_with('"') {
+        let end = closing_quote(rest)?;
+        let (quoted, rest) = rest.split_at_checked(end + 1)?;
+        let plain = quoted.get(1..end).unwrap_or_default();
+        let name = serde_json::from_str(quoted).map_or(Cow::Borrowed(plain), Cow::Owned);
+        (name, rest.strip_prefix(' ')?)
+    } else {
+        (Cow::Borrowed(""), rest)
+    };
+    Some((name, rest.strip_prefix("is forbidden:")?.trim_start()))
+}
+
+/// Where the quote ends with which the text begins.
+fn closing_quote(text: &str) -> Option<usize> {
+    let mut escaped = false;
+    text.bytes().enumerate().skip(1).find_map(|(at, byte)| {
+        let ends = byte == b'"' && !escaped;
+        escaped = byte == b'\\' && !escaped;
+        ends.then_some(at)
+    })
 }
 
 /// Whether a refusal without annotation speaks of impersonation: `… cannot impersonate resource "users" …`

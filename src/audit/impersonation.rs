@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::decision::forbidden;
 use super::event::{Event, User};
 use super::request_info::{Attributes, Resource, Target};
 
@@ -96,8 +97,8 @@ pub(super) fn service_account(user: &str) -> Option<(&str, &str)> {
 /// The check that was refused, out of the message of a denied impersonation:
 /// `groups "dev" is forbidden: User "u" cannot impersonate resource "groups" in API group "" at the …`.
 pub(super) fn refused(message: &str) -> Option<Attributes<'_>> {
-    let (object, rest) = message.split_once("forbidden: User ")?;
-    let (_, rest) = rest.split_once("\" cannot ")?;
+    let (name, reason) = forbidden(message)?;
+    let (_, rest) = reason.strip_prefix("User \"")?.split_once("\" cannot ")?;
     let (verb, rest) = rest.split_once(' ')?;
     if let Some(rest) = rest.strip_prefix("path \"") {
         let (path, _) = rest.split_once('"')?;
@@ -107,7 +108,6 @@ pub(super) fn refused(message: &str) -> Option<Attributes<'_>> {
     let (group, rest) = rest.strip_prefix(" in API group \"")?.split_once('"')?;
     let (resource, subresource) = combined.split_once('/').unwrap_or((combined, ""));
     let in_namespace = rest.strip_prefix(" in the namespace \"").and_then(|rest| rest.split_once('"'));
-    let name = object.split_once(" \"").and_then(|(_, name)| name.strip_suffix("\" is "));
     Some(Attributes {
         verb: Cow::Borrowed(verb),
         target: Target::Resource(Resource {
@@ -115,7 +115,7 @@ pub(super) fn refused(message: &str) -> Option<Attributes<'_>> {
             resource,
             subresource,
             namespace: in_namespace.map_or("", |(namespace, _)| namespace),
-            name: Cow::Borrowed(name.unwrap_or_default()),
+            name,
         }),
     })
 }

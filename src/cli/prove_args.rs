@@ -1,6 +1,7 @@
 //! Arguments of `rolecall prove`, and what it says in a build that talks to no cluster.
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use super::args::{InputArgs, RoleArgs};
 
@@ -32,8 +33,8 @@ pub(super) struct Args {
     #[arg(long, value_name = "FILE", default_value = "rolecall-prove.json")]
     pub(super) state: PathBuf,
     /// Seconds that the log and the authorizer may take to follow
-    #[arg(long, value_name = "SECONDS", default_value_t = 2.0)]
-    pub(super) settle: f64,
+    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = seconds)]
+    pub(super) settle: Duration,
     /// File for the role that is put to the proof
     #[arg(short, long, value_name = "FILE")]
     pub(super) output: Option<String>,
@@ -41,6 +42,12 @@ pub(super) struct Args {
     pub(super) input: InputArgs,
     #[command(flatten)]
     pub(super) role: RoleArgs,
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let seconds = text.parse::<f64>().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    let most = Duration::from_secs(600);
+    seconds.filter(|seconds| *seconds <= most).ok_or_else(|| "not a number of seconds up to 600".to_owned())
 }
 
 /// Says so.

@@ -6,7 +6,8 @@ use std::fmt::Write as _;
 use crate::analysis::Assessment;
 
 /// Control characters and those that reorder or hide text.
-pub(super) fn is_harmful(c: char) -> bool {
+/// Whether it is no letter to read but tells the terminal something, or changes how the rest looks.
+pub(crate) fn is_harmful(c: char) -> bool {
     c.is_control()
         || matches!(
             c,

@@ -2,6 +2,8 @@
 
 use std::fmt::Write as _;
 
+use crate::report::text::{is_harmful, safe};
+
 /// A scalar: plain where nothing about it can be misread, else in double quotes as JSON writes it.
 pub(super) fn scalar(text: &str) -> String {
     let mut letters = text.chars();
@@ -16,22 +18,25 @@ pub(super) fn scalar(text: &str) -> String {
         return text.to_owned();
     }
     // JSON leaves these as they are, and YAML readers refuse them, fold them or take them for line breaks.
-    let unfit =
-        |c: char| matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}');
+    // And what makes a text look like another one.
+    let unfit = |c: char| {
+        is_harmful(c)
+            || matches!(c, '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    };
     let mut quoted = String::with_capacity(text.len() + 2);
     for c in serde_json::to_string(text).unwrap_or_default().chars() {
-        if unfit(c) {
-            let _ = write!(quoted, "\\u{:04x}", u32::from(c));
-        } else {
-            quoted.push(c);
-        }
+        let _ = match u32::from(c) {
+            _ if !unfit(c) => quoted.write_char(c),
+            code @ ..=0xffff => write!(quoted, "\\u{code:04x}"),
+            code => write!(quoted, "\\U{code:08x}"),
+        };
     }
     quoted
 }
 
 /// A comment of one or more lines; nothing in the text can end it.
 pub(super) fn comment(indent: &str, text: &str) -> String {
-    text.split('\n').map(|line| format!("{indent}# {}\n", crate::report::text::safe(line).trim_end())).collect()
+    text.split('\n').map(|line| format!("{indent}# {}\n", safe(line).trim_end())).collect()
 }
 
 #[cfg(test)]
@@ -61,6 +66,7 @@ mod tests {
         for text in ["a", "get", "apps.k8s.io", "pods/log", "/metrics", "snapshot-controller"] {
             assert_eq!(scalar(text), text);
         }
+        assert_eq!(scalar("a\u{202e}b\u{e0001}"), r#""a\u202eb\U000e0001""#);
         for text in
             ["", "*", "1", "1e3", "0x1F", "yes", "No", "null", "~", "a: b", "a #b", "- a", "rolecall:a", "é", "\u{85}"]
         {

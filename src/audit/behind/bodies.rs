@@ -3,14 +3,15 @@
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::{ADMISSION, AUTHORIZATION, Behind, CERTIFICATES, RBAC, Shown, What, is};
 use crate::audit::event::{Event, Raw, Text};
 use crate::audit::request_info::Resource;
 use crate::rbac::Rule;
 
-/// Most bytes of a body that is looked into: etcd takes no larger object by default.
-const LONGEST: usize = 2 << 20;
+/// Most bytes of a body that is looked into: the API server takes no larger request (`MaxRequestBodyBytes`).
+const LONGEST: usize = 3 << 20;
 /// Most bytes of what is kept of one body.
 const MOST_KEPT: usize = 64 << 10;
 
@@ -61,9 +62,15 @@ pub(super) fn read(event: &Event<'_>, verb: &str, resource: &Resource<'_>, code:
     let kind = Kind::of(verb, resource);
     let mut shown = Shown::default();
     let patched = verb == "patch";
-    // The check is made on the whole new object: of a patch, only the answer has that.
-    let answered = (200..300).contains(&code) && !event.response_object.0.is_empty();
-    let body = if answered && patched { &event.response_object } else { &event.request_object };
+    // The check is made on the whole new object: of a patch, only the answer has that. A client may ask for less.
+    let whole = |answer: &Raw<'_>| match parse::<TypeMeta<'_>>(answer).as_ref().map(|answer| &*answer.kind) {
+        // Owners are metadata.
+        Some("PartialObjectMetadata") => kind == Kind::Plain,
+        Some(answered) => answered != "Table",
+        None => false,
+    };
+    let answered = (200..300).contains(&code) && patched && whole(&event.response_object);
+    let body = if answered { &event.response_object } else { &event.request_object };
     match kind {
         Kind::Plain => {}
         Kind::Review => shown.unread = event.request_object.0.is_empty(),
@@ -75,7 +82,7 @@ pub(super) fn read(event: &Event<'_>, verb: &str, resource: &Resource<'_>, code:
         },
     }
     if memchr::memmem::find(body.0.as_bytes(), b"\"ownerReferences\"").is_some()
-        && let Some(object) = parse(body)
+        && let Some(object) = parse::<Owned<'_>>(body)
     {
         owners(&object, verb, code, &mut shown.behind);
     }
@@ -84,7 +91,7 @@ pub(super) fn read(event: &Event<'_>, verb: &str, resource: &Resource<'_>, code:
 
 /// What the body of an object of this kind decides; `None` where it cannot be told.
 fn decided(kind: Kind, body: &Raw<'_>, name: &str, is_patch: bool) -> Option<Vec<Behind>> {
-    let object = parse(body)?;
+    let object: Object<'_> = parse(body)?;
     let mut found = Vec::new();
     let spec = object.spec.unwrap_or_default();
     match kind {
@@ -104,7 +111,7 @@ fn decided(kind: Kind, body: &Raw<'_>, name: &str, is_patch: bool) -> Option<Vec
             if !rules.is_empty() {
                 found.push(What::Rules { name: name.to_owned(), rules });
             }
-            if object.aggregation_rule.is_some_and(|rule| !rule.0.is_empty()) {
+            if object.aggregation_rule.is_some_and(|rule| !rule.cluster_role_selectors.is_empty()) {
                 found.push(What::Aggregates);
             }
         }
@@ -136,7 +143,7 @@ fn decided(kind: Kind, body: &Raw<'_>, name: &str, is_patch: bool) -> Option<Vec
 }
 
 /// Owner references (`plugin/pkg/admission/gc/gc_admission.go`).
-fn owners(object: &Object<'_>, verb: &str, code: u16, behind: &mut Vec<Behind>) {
+fn owners(object: &Owned<'_>, verb: &str, code: u16, behind: &mut Vec<Behind>) {
     let owners = object.metadata.as_ref().and_then(|metadata| metadata.owner_references.as_deref()).unwrap_or_default();
     let mut add = |what| behind.push(Behind { what, refused: false });
     let text = |text: &Text<'_>| (**text).to_owned();
@@ -150,7 +157,7 @@ fn owners(object: &Object<'_>, verb: &str, code: u16, behind: &mut Vec<Behind>) 
     }
 }
 
-fn parse<'a>(body: &'a Raw<'_>) -> Option<Object<'a>> {
+fn parse<'a, T: Deserialize<'a>>(body: &'a Raw<'_>) -> Option<T> {
     if body.0.is_empty() || body.0.len() > LONGEST {
         return None;
     }
@@ -168,12 +175,33 @@ struct Object<'a> {
     #[serde(borrow)]
     metadata: Option<Metadata<'a>>,
     rules: Option<Vec<BodyRule>>,
-    #[serde(borrow)]
-    aggregation_rule: Option<Raw<'a>>,
+    aggregation_rule: Option<AggregationRule>,
     #[serde(borrow)]
     role_ref: Option<RoleRef<'a>>,
     #[serde(borrow)]
     spec: Option<Spec<'a>>,
+}
+
+/// `hasAggregationRule` (`pkg/registry/rbac/clusterrole/policybased/storage.go`).
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct AggregationRule {
+    cluster_role_selectors: Vec<IgnoredAny>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct TypeMeta<'a> {
+    #[serde(borrow)]
+    kind: Text<'a>,
+}
+
+/// Any object: other fields mean other things in other kinds.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Owned<'a> {
+    #[serde(borrow)]
+    metadata: Option<Metadata<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]

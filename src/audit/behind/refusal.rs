@@ -1,7 +1,7 @@
 //! Refusals (403) of requests whose own permission was held: which check refused them, told by the message of the
 //! answer. Exact texts are in the tests.
 
-use super::{CERTIFICATES, Refuser, What};
+use super::{CERTIFICATES, RBAC, Refuser, What};
 use crate::audit::decision;
 use crate::audit::event::Event;
 use crate::audit::impersonation;
@@ -46,25 +46,32 @@ impl Refusal {
 pub(super) fn of(event: &Event<'_>, verb: &str, resource: &Resource<'_>) -> Refusal {
     let message = decision::message(event);
     let told = |what, about| Refusal { what: Some(what), about };
+    // Only what stands where the API server's own words do.
+    let Some((_, reason)) = decision::forbidden(message) else {
+        return told(What::NotPermission { by: refuser(message, "") }, About::Nothing);
+    };
     // `pkg/registry/rbac/escalation_check.go`, `pkg/registry/rbac/validation/rule.go`.
-    if let Some((_, missing)) = message.split_once("is attempting to grant RBAC permissions not currently held:") {
-        return told(What::Rules { name: String::new(), rules: rules(missing) }, About::Rules);
+    if resource.group == RBAC && reason.starts_with("user \"") {
+        let missing = reason.split_once("is attempting to grant RBAC permissions not currently held:");
+        if let Some((_, missing)) = missing {
+            return told(What::Rules { name: String::new(), rules: rules(missing) }, About::Rules);
+        }
     }
-    if message.contains("must have cluster-admin privileges to use the aggregationRule") {
+    if resource.group == RBAC && reason.starts_with("must have cluster-admin privileges to use the aggregationRule") {
         return told(What::Aggregates, About::Aggregation);
     }
     // `plugin/pkg/admission/gc/gc_admission.go`.
-    if message.contains("cannot set blockOwnerDeletion") {
+    if reason.starts_with("cannot set blockOwnerDeletion") {
         let unnamed = || String::new();
         let what = What::BlocksOwner { api_version: unnamed(), owner_kind: unnamed(), name: unnamed() };
         return told(what, About::BlockedOwners);
     }
-    if message.contains("cannot set an ownerRef on a resource you can't delete") {
+    if reason.starts_with("cannot set an ownerRef on a resource you can't delete") {
         return told(What::HasOwners { uids: Vec::new(), made: false }, About::Owners);
     }
     // `plugin/pkg/admission/certificates`.
-    if resource.group == CERTIFICATES && message.contains("user not permitted to ") {
-        let name = message.rsplit_once("signerName \"").and_then(|(_, rest)| rest.strip_suffix('"'));
+    if resource.group == CERTIFICATES && reason.starts_with("user not permitted to ") {
+        let name = reason.rsplit_once("signerName \"").and_then(|(_, rest)| rest.strip_suffix('"'));
         return told(What::Signer { name: name.unwrap_or_default().to_owned() }, About::Signer);
     }
     if let Some(request) = named_check(message) {
@@ -72,10 +79,10 @@ pub(super) fn of(event: &Event<'_>, verb: &str, resource: &Resource<'_>) -> Refu
     }
     // `pkg/registry/core/pod/rest/authorize.go` gives no reason.
     let connects = matches!(resource.subresource, "exec" | "attach" | "portforward");
-    if connects && verb == "get" && message.trim_end().ends_with("is forbidden:") {
+    if connects && verb == "get" && reason.is_empty() {
         return told(What::Upgrade, About::Nothing);
     }
-    told(What::NotPermission { by: refuser(message) }, About::Nothing)
+    told(What::NotPermission { by: refuser(message, reason) }, About::Nothing)
 }
 
 /// `… User "u" cannot create resource "configmaps" in API group "" in the namespace "ns"`: the check that the message
@@ -96,16 +103,19 @@ fn named_check(message: &str) -> Option<Request> {
     })
 }
 
-fn refuser(message: &str) -> Refuser {
-    let says = |text: &str| message.contains(text);
+/// Webhooks and policies first: what follows is theirs.
+fn refuser(message: &str, reason: &str) -> Refuser {
+    let says = |text: &str| reason.contains(text);
     match () {
+        () if message.starts_with("admission webhook \"") || reason.starts_with("admission webhook \"") => {
+            Refuser::Webhook
+        }
+        () if reason.starts_with("ValidatingAdmissionPolicy '") => Refuser::AdmissionPolicy,
         () if says("exceeded quota") || says("failed quota") || says("maximum ") && says(" usage per ") => {
             Refuser::Quota
         }
         () if says("because it is being terminated") => Refuser::Terminating,
         () if says("violates PodSecurity") => Refuser::PodSecurity,
-        () if says("ValidatingAdmissionPolicy '") => Refuser::AdmissionPolicy,
-        () if says("admission webhook \"") => Refuser::Webhook,
         () => Refuser::Other,
     }
 }

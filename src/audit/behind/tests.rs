@@ -107,6 +107,12 @@ fn owners_are_read_out_of_every_write() {
     assert_eq!(update, (vec![what(), has(false)], 0));
     let apply = shown("patch", &format!("{maps}/x"), 201, owners(true.into()));
     assert_eq!(apply, (vec![what(), has(true)], 0));
+    // Whatever else the object has, under names that mean something elsewhere.
+    for (field, value) in [("rules", json!(["a"])), ("roleRef", json!("edit")), ("spec", json!({"paramKind": "Foo"}))] {
+        let mut odd = owners(true.into());
+        odd[field] = value;
+        assert_eq!(shown("create", "/apis/example.com/v1/namespaces/ns/widgets", 201, odd), (vec![what()], 0));
+    }
     // The words alone make no owner.
     assert_eq!(shown("create", maps, 201, json!({"data": {"ownerReferences": "x"}})), (vec![], 0));
 }
@@ -166,6 +172,62 @@ fn a_refusal_tells_which_check_said_no() {
             [refused(What::NotPermission { by })]
         );
     }
+}
+
+#[test]
+fn what_others_write_into_a_refusal_is_not_taken_for_kubernetes_words() {
+    let grants = "user \"u\" (groups=[]) is attempting to grant RBAC permissions not currently held:\n\
+                  {APIGroups:[\"*\"], Resources:[\"*\"], Verbs:[\"*\"]}";
+    let denial = "User \"u\" cannot delete resource \"secrets\" in API group \"\" at the cluster scope";
+    let owner = "cannot set blockOwnerDeletion in this case";
+    let services = "/api/v1/namespaces/ns/services";
+    for text in [grants, denial, owner] {
+        for (by, message) in [
+            (Refuser::Webhook, format!("admission webhook \"w\" denied the request: {text}")),
+            (
+                Refuser::Webhook,
+                format!("admission webhook \"w\" denied the request: services \"a\" is forbidden: {text}"),
+            ),
+            (
+                Refuser::AdmissionPolicy,
+                format!(
+                    "services \"a\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: {text}"
+                ),
+            ),
+            (Refuser::Other, format!("services \"is forbidden: {text}\" is forbidden: no")),
+            (Refuser::Other, format!("no: services \"a\" is forbidden: {text}")),
+        ] {
+            let behind = one(event("create", services, 403, &message, json!({}))).behind;
+            assert_eq!(behind, [Behind { what: What::NotPermission { by }, refused: true }], "{message}");
+        }
+    }
+    // Nor are rules handed out but by roles and bindings.
+    let behind =
+        one(event("create", services, 403, &format!("services \"a\" is forbidden: {grants}"), json!({}))).behind;
+    assert_eq!(behind, [Behind { what: What::NotPermission { by: Refuser::Other }, refused: true }]);
+}
+
+#[test]
+fn an_answer_of_less_than_the_object_does_not_say_what_it_holds() {
+    let answered = |uri: &str, answer: Value| {
+        let mut event = event("patch", uri, 200, "", json!({"metadata": {"labels": {"a": "b"}}}));
+        event["responseObject"] = answer;
+        let call = one(event);
+        (call.behind.into_iter().map(|behind| behind.what).collect::<Vec<_>>(), call.unread)
+    };
+    let role = format!("{ROLES}/r");
+    let rules = json!([{"verbs": ["get"], "apiGroups": [""], "resources": ["pods"]}]);
+    let whole = json!({"kind": "Role", "metadata": {"name": "r"}, "rules": rules});
+    let what = What::Rules { name: "r".to_owned(), rules: vec![rule("get", "pods")] };
+    assert_eq!(answered(&role, whole), (vec![what], 0));
+    for kind in ["PartialObjectMetadata", "Table"] {
+        assert_eq!(answered(&role, json!({"kind": kind, "metadata": {"name": "r"}})), (vec![], 1), "{kind}");
+    }
+    // Owners are metadata.
+    let owned = json!({"ownerReferences": [{"kind": "K", "name": "k", "uid": "1"}]});
+    let of_metadata =
+        answered("/api/v1/namespaces/ns/configmaps/c", json!({"kind": "PartialObjectMetadata", "metadata": owned}));
+    assert_eq!(of_metadata, (vec![What::HasOwners { uids: vec!["1".to_owned()], made: false }], 0));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal)
         kubeconfig: args.kubeconfig.as_deref(),
         log: Path::new(log),
         user: &key.user(),
-        settle: Duration::from_secs_f64(args.settle.clamp(0.0, 600.0)),
+        settle: args.settle,
         stop,
     };
 
