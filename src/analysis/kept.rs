@@ -4,8 +4,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::minimal::{Occurrence, Piece};
+use super::pattern::name;
 use super::verdict::has_wildcard;
-use super::{Activity, Basis, Confidence, Context, Grant, Verdict};
+use super::{Activity, Basis, Confidence, Context, Grant, GrantPattern, Options, Verdict};
 use crate::api::Liveness;
 use crate::needs::Platform;
 use crate::rbac::cover::Entry;
@@ -13,6 +14,7 @@ use crate::rbac::{Request, ResourceRequest, Scope};
 
 pub(super) const UNEXERCISED: &str =
     "kept although unseen, as its path may not have been exercised (--drop-unexercised)";
+const ASKED: &str = "kept as you asked (--keep)";
 const OWNERS: &str = "kept although unseen: checked where an owner reference blocks the owner's deletion, and the log does \
     not show the owners of what it makes";
 
@@ -108,13 +110,19 @@ pub(super) fn may_be_used_for_more(cx: &Context<'_>, occurrences: &[&Occurrence<
 /// that counts.
 fn is_unsure(cx: &Context<'_>, grant: &Grant) -> bool {
     let unexercised = grant.confidence.is_some_and(|confidence| confidence < Confidence::High);
-    (unexercised && !cx.options.drop_unexercised) || (grant.hidden.is_some() && !cx.options.drop_unobservable)
+    let counts = (unexercised && !cx.options.drop_unexercised)
+        || (grant.hidden.is_some() && !cx.options.drop_unobservable)
+        || is_meant(&cx.options.keep, grant);
+    counts && !is_meant(&cx.options.drop, grant)
 }
 
 /// Why a grant stays although it was not seen in use: the log could not have shown it, or its path was not exercised.
 fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
+    if is_meant(&cx.options.keep, grant) {
+        return Some(ASKED.to_owned());
+    }
     match grant.verdict {
-        Verdict::Unobservable if !cx.options.drop_unobservable => {
+        Verdict::Unobservable if !cx.options.drop_unobservable && !is_meant(&cx.options.drop, grant) => {
             Some(format!("kept although unseen: {}", grant.reason))
         }
         Verdict::Unused if is_unsure(cx, grant) && !is_dead_alone(cx, grant) => Some(UNEXERCISED.to_owned()),
@@ -133,6 +141,28 @@ fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
         }
         _ => None,
     }
+}
+
+fn is_meant(patterns: &[GrantPattern], grant: &Grant) -> bool {
+    patterns.iter().any(|pattern| pattern.matches(grant))
+}
+
+/// What was asked to be kept or dropped in vain, in words.
+pub(super) fn in_vain(cx: &Context<'_>, grants: &[Grant]) -> Vec<String> {
+    let Options { keep, drop, .. } = cx.options;
+    let nothing = |pattern: &&GrantPattern| !grants.iter().any(|grant| pattern.matches(grant));
+    let of = |option: &'static str, patterns: &[GrantPattern]| {
+        let vain = patterns.iter().filter(nothing);
+        vain.map(|pattern| format!("{option} {:?} means no grant of it", pattern.text())).collect::<Vec<_>>()
+    };
+    let mut said = [of("--keep", keep), of("--drop", drop)].concat();
+    let used = grants.iter().filter(|grant| is_meant(drop, grant) && grant.is_used() && !has_wildcard(&grant.rule));
+    let used: BTreeSet<String> = used.map(name).collect();
+    let used: Vec<String> = used.into_iter().collect();
+    if !used.is_empty() {
+        said.push(format!("--drop leaves what was seen in use or is needed: {}", some_of(&used)));
+    }
+    said
 }
 
 /// Whether it makes sense only beside the others of its entry: by itself it matches nothing.

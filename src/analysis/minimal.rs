@@ -65,6 +65,7 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
     drop_narrower(&mut pieces);
     drop_under_wildcards(&mut pieces);
     let mut notes = done.activity.suspected.clone();
+    notes.extend(kept::in_vain(cx, grants));
     if let Some(coverage) = done.coverage
         && pieces.iter().any(|piece| piece.reason == kept::UNEXERCISED)
     {

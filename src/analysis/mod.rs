@@ -15,6 +15,7 @@ mod meant;
 mod minimal;
 mod names;
 mod observable;
+mod pattern;
 mod points;
 mod subjects;
 mod verdict;
@@ -42,6 +43,7 @@ pub use coverage::{Confidence, Coverage, Lifecycle};
 pub use deficit::{Deficit, MissingRule, RefusedBy};
 pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
+pub use pattern::GrantPattern;
 pub use subjects::Selection;
 pub use verdict::describe;
 pub use verify::{Leftover, Missing, Verification, rules_for, verify};
@@ -84,6 +86,10 @@ pub struct Options {
     pub drop_unexercised: bool,
     /// Leave out grants whose use the log could not have shown.
     pub drop_unobservable: bool,
+    /// Grants that stay as they are.
+    pub keep: Vec<GrantPattern>,
+    /// Grants that do not stay unless they were seen in use.
+    pub drop: Vec<GrantPattern>,
     /// Grant denied calls too.
     pub include_denied: bool,
 }

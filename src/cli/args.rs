@@ -5,7 +5,7 @@ use std::str::FromStr;
 use clap::ValueEnum;
 
 use super::selection::SelectionArgs;
-use crate::analysis::{Names, Namespaces, Platform};
+use crate::analysis::{GrantPattern, Names, Namespaces, Platform};
 use crate::finding::Severity;
 use crate::graph::SubjectKey;
 use crate::manifest::InstallMode;
@@ -108,7 +108,7 @@ impl From<PlatformArg> for Platform {
 }
 
 /// How the minimal role is cut.
-#[derive(Debug, Clone, Copy, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub(super) struct RoleArgs {
     /// Object names to pin in the role
     #[arg(long, value_enum, default_value_t = NamesArg::Shipped)]
@@ -119,6 +119,12 @@ pub(super) struct RoleArgs {
     /// Grant denied calls too
     #[arg(long)]
     pub(super) include_denied: bool,
+    /// Keep these grants as they are: `VERB RESOURCE[/SUBRESOURCE][.GROUP]` or `VERB /PATH`, `*` for anything. Repeatable
+    #[arg(long, value_name = "GRANT")]
+    pub(super) keep: Vec<GrantPattern>,
+    /// Leave these grants out where they were not seen in use, whatever speaks for keeping them. Repeatable
+    #[arg(long, value_name = "GRANT")]
+    pub(super) drop: Vec<GrantPattern>,
     /// Leave out unused grants that are kept because their path may not have been exercised in the log
     #[arg(long)]
     pub(super) drop_unexercised: bool,

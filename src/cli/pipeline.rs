@@ -330,7 +330,7 @@ impl Loaded {
     }
 }
 
-pub(super) fn options(input: &InputArgs, role: RoleArgs) -> Options {
+pub(super) fn options(input: &InputArgs, role: &RoleArgs) -> Options {
     Options {
         subjects: input.subject.clone(),
         platform: input.platform.into(),
@@ -338,6 +338,8 @@ pub(super) fn options(input: &InputArgs, role: RoleArgs) -> Options {
         names: role.names.into(),
         drop_unexercised: role.drop_unexercised,
         drop_unobservable: role.drop_unobservable,
+        keep: role.keep.clone(),
+        drop: role.drop.clone(),
         include_denied: role.include_denied,
     }
 }

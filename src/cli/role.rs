@@ -62,7 +62,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     if args.patch || args.in_place || args.form == Form::Kustomize {
         return patch::run(args, &loaded, terminal);
     }
-    let mut assessments = loaded.assess(&pipeline::options(&args.input, args.role));
+    let mut assessments = loaded.assess(&pipeline::options(&args.input, &args.role));
     let incomplete = loaded.completeness(&assessments, args.input.strict, terminal);
     assessments.retain(|assessment| !assessment.subject.unbound);
     if args.input.subject.is_empty() && assessments.iter().any(|assessment| !assessment.workloads.is_empty()) {

@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let loaded = Loaded::read(&Request::new(&args.paths, &args.input)?, &mut |bytes| progress.add(bytes))?;
     progress.finish();
     args.output.iter().try_for_each(|output| loaded.not_over(output.path.as_ref()))?;
-    let assessments = loaded.assess(&pipeline::options(&args.input, args.role));
+    let assessments = loaded.assess(&pipeline::options(&args.input, &args.role));
     let findings = crate::rules::run(&assessments);
     let fails = findings.iter().any(|finding| args.fail_on.reached_by(finding.severity));
     let report = loaded.report(assessments, findings, args.min_severity);

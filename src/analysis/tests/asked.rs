@@ -38,3 +38,31 @@ fn a_role_without_the_names_that_are_shipped_says_that_it_is_wider() {
         [(vec![], "wider than the shipped role, which has names (--names none)".to_owned())]
     );
 }
+
+#[test]
+fn what_the_user_keeps_stays_and_what_he_drops_goes_unless_it_is_used() {
+    let rules = cluster(
+        "{apiGroups: [''], resources: [pods, secrets], verbs: [get]}, {apiGroups: [apps], resources: ['*'], verbs: ['*']}, \
+         {apiGroups: [''], resources: [pods/exec], verbs: [create]}",
+    );
+    let events = ["200 get /api/v1/namespaces/ns/pods/p", "200 get /apis/apps/v1/namespaces/ns/deployments/d"];
+    let judged = |keep: &[&str], drop: &[&str], options| {
+        let patterns = |texts: &[&str]| texts.iter().map(|text| text.parse().unwrap()).collect::<Vec<GrantPattern>>();
+        let judged = only(judge(&rules, &events, Options { keep: patterns(keep), drop: patterns(drop), ..options }));
+        (minimal(&judged), judged.minimal.unwrap().notes)
+    };
+    let home = ["namespace/ns: pods get", "namespace/ns: deployments get"];
+    assert_eq!(judged(&[], &[], exact()).0, home);
+    let (kept, notes) = judged(&["get secrets", "* *.apps"], &[], exact());
+    assert_eq!(
+        (kept, notes.len()),
+        (["cluster: secrets get (Kept)", "cluster: * * (Kept)", home[0]].map(str::to_owned).to_vec(), 0)
+    );
+
+    let (dropped, notes) = judged(&[], &["* *"], Options::default());
+    assert_eq!(dropped, home);
+    assert_eq!(notes, ["--drop leaves what was seen in use or is needed: get pods"]);
+    let (dropped, notes) = judged(&["list nodes"], &["create pods/*"], Options::default());
+    assert!(!dropped.iter().any(|rule| rule.contains("exec")), "{dropped:?}");
+    assert!(notes.contains(&"--keep \"list nodes\" means no grant of it".to_owned()), "{notes:?}");
+}

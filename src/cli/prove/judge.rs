@@ -30,7 +30,7 @@ impl<'a> Judge<'a> {
         let mut request = Request::new(&args.paths, &args.input)?;
         request.audit = Vec::new();
         let loaded = Loaded::read(&request, &mut |_| ())?;
-        Ok(Self { args, loaded, options: pipeline::options(&args.input, args.role) })
+        Ok(Self { args, loaded, options: pipeline::options(&args.input, &args.role) })
     }
 
     /// The role out of the first run, as `rolecall role` writes it, and what was refused in that run.

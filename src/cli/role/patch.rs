@@ -18,7 +18,7 @@ use crate::rewrite::{diff, kustomize};
 use crate::source::Source;
 
 pub(super) fn run(args: &Args, loaded: &Loaded, terminal: &Terminal) -> Result<Exit> {
-    let options = pipeline::options(&args.input, args.role);
+    let options = pipeline::options(&args.input, &args.role);
     let asked = loaded.assess(&options);
     let incomplete = loaded.completeness(&asked, args.input.strict, terminal);
     let asked: Vec<Assessment> = asked.into_iter().filter(|assessment| !assessment.subject.unbound).collect();
