@@ -140,7 +140,12 @@ impl Coverage {
         let mut seen = vec![duration(self.seconds)];
         seen.push(if self.started { "its start" } else { "not its start" }.to_owned());
         let count = |part: fn(&Lifecycle) -> bool| self.crds.values().filter(|life| part(life)).count();
-        if !self.crds.is_empty() {
+        if let (1, Some(life)) = (self.crds.len(), self.crds.values().next()) {
+            let said = |seen: bool, what: &str| if seen { what.to_owned() } else { format!("not {what}") };
+            let [made, changed, deleted] =
+                [(life.created, "made"), (life.updated, "changed"), (life.deleted, "deleted")].map(|(s, w)| said(s, w));
+            seen.push(format!("its own kind {made}, {changed}, {deleted}"));
+        } else if !self.crds.is_empty() {
             seen.push(format!(
                 "of its {} kinds {} made, {} changed, {} deleted",
                 self.crds.len(),

@@ -5,18 +5,19 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::minimal::{Occurrence, Piece};
 use super::pattern::name;
-use super::verdict::has_wildcard;
-use super::{Activity, Basis, Confidence, Context, Grant, GrantPattern, Options, Verdict};
+use super::verdict::{has_wildcard, served};
+use super::{Activity, Basis, Confidence, Context, Grant, GrantPattern, Names, Options, Verdict};
 use crate::api::Liveness;
 use crate::needs::Platform;
 use crate::rbac::cover::Entry;
 use crate::rbac::{Request, ResourceRequest, Scope};
 
-pub(super) const UNEXERCISED: &str =
-    "kept although unseen, as its path may not have been exercised (--drop-unexercised)";
+/// What the reasons end with that the option takes away.
+pub(super) const DROP_UNEXERCISED: &str = " (--drop-unexercised)";
+const DROP_UNOBSERVABLE: &str = " (--drop-unobservable)";
 const ASKED: &str = "kept as you asked (--keep)";
 const OWNERS: &str = "kept although unseen: checked where an owner reference blocks the owner's deletion, and the log does \
-    not show the owners of what it makes";
+    not show the owners of what it makes (--drop-unobservable)";
 
 /// Pieces for the grants that stay beside those that were seen in use.
 pub(super) fn pieces(cx: &Context<'_>, grants: &[Grant], activity: &Activity<'_>, seen: &[Piece]) -> Vec<Piece> {
@@ -121,26 +122,48 @@ fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
     if is_meant(&cx.options.keep, grant) {
         return Some(ASKED.to_owned());
     }
+    let used = grant.is_used() && is_unsure(cx, grant);
     match grant.verdict {
         Verdict::Unobservable if !cx.options.drop_unobservable && !is_meant(&cx.options.drop, grant) => {
-            Some(format!("kept although unseen: {}", grant.reason))
+            Some(format!("kept although unseen: {}{DROP_UNOBSERVABLE}", grant.reason))
         }
-        Verdict::Unused if is_unsure(cx, grant) && !is_dead_alone(cx, grant) => Some(UNEXERCISED.to_owned()),
-        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && has_wildcard(&grant.rule) => {
-            let seen = if grant.used_as.is_empty() { String::new() } else { format!(": {}", some_of(&grant.used_as)) };
-            let why = grant.hidden.as_deref().unwrap_or("not all that it is used for may have been seen");
-            Some(format!("kept as a wildcard, as {why}{seen}"))
+        Verdict::Unused if is_unsure(cx, grant) && !is_dead_alone(cx, grant) => {
+            Some(format!("kept although unseen: {}{DROP_UNEXERCISED}", grant.reason))
         }
-        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && grant.rule.resource_names.len() > 1 => {
-            let why = grant.hidden.as_deref().unwrap_or("not every name that it is used for may have been seen");
-            Some(format!("kept although unseen, as {why}"))
+        _ if used && has_wildcard(&grant.rule) => {
+            let seen = if grant.used_as.is_empty() { "nothing" } else { &some_of(&grant.used_as) };
+            let why = why(cx, grant, "not all that it is used for may have been seen");
+            Some(format!("kept as a wildcard, of which the log shows {seen}: {why}"))
         }
-        Verdict::Used | Verdict::Needed if is_unsure(cx, grant) && grant.scope == Scope::Cluster => {
-            let why = grant.hidden.as_deref().unwrap_or("not every namespace that it is used in may have been seen");
-            Some(format!("kept in the whole cluster, as {why}"))
+        _ if used && grant.rule.resource_names.len() > 1 => {
+            let why = why(cx, grant, "not every name that it is used for may have been seen");
+            Some(format!("kept although unseen: {why}"))
+        }
+        _ if used && grant.scope == Scope::Cluster => {
+            let (how, more) = match (is_namespaced(cx, grant), cx.options.names == Names::All) {
+                (false, _) => ("without names", "name that it is used for"),
+                (true, true) => ("in the whole cluster and without names", "namespace and name that it is used for"),
+                (true, false) => ("in the whole cluster", "namespace that it is used in"),
+            };
+            let why = why(cx, grant, &format!("not every {more} may have been seen"));
+            Some(format!("kept {how}: {why}"))
         }
         _ => None,
     }
+}
+
+/// Why more than what was seen of it may be needed, with the option that drops it.
+fn why(cx: &Context<'_>, grant: &Grant, unexercised: &str) -> String {
+    match grant.hidden.as_deref().filter(|_| !cx.options.drop_unobservable) {
+        Some(hidden) => format!("{hidden}{DROP_UNOBSERVABLE}"),
+        None => format!("{unexercised}{DROP_UNEXERCISED}"),
+    }
+}
+
+/// Whether its requests carry a namespace, as far as is known.
+fn is_namespaced(cx: &Context<'_>, grant: &Grant) -> bool {
+    let what = grant.rule.api_groups.first().zip(grant.rule.resources.first());
+    what.and_then(|(group, resource)| served(cx.table, group, resource)).is_none_or(|served| served.namespaced)
 }
 
 fn is_meant(patterns: &[GrantPattern], grant: &Grant) -> bool {
@@ -173,7 +196,7 @@ fn is_dead_alone(cx: &Context<'_>, grant: &Grant) -> bool {
 }
 
 /// The first few.
-fn some_of(texts: &[String]) -> String {
+pub(super) fn some_of(texts: &[String]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
     match texts.len().saturating_sub(SHOWN) {

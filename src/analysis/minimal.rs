@@ -3,18 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::explained;
 use super::index::GrantIndex;
 use super::kept::{self, may_be_used_for_more};
 use super::names::pinned;
 use super::verdict::{describe, has_wildcard, paired};
 use super::ways::Chosen;
-use super::{
-    Activity, Basis, CallVerdict, Context, Coverage, Grant, JudgedCall, MinimalRole, MinimalRule, ScopedRules,
-    Selection,
-};
+use super::{Activity, Basis, CallVerdict, Context, Coverage, Grant, JudgedCall, MinimalRole, Selection};
 use crate::needs::NeedKind;
-use crate::rbac::cover::{self, Entry};
-use crate::rbac::{Request, Rule, Scope};
+use crate::rbac::cover::Entry;
+use crate::rbac::{Request, Scope};
 
 /// How namespaces of the minimal role are chosen where the shipped grant is cluster-wide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -67,12 +65,16 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
     let mut notes = done.activity.suspected.clone();
     notes.extend(kept::in_vain(cx, grants));
     if let Some(coverage) = done.coverage
-        && pieces.iter().any(|piece| piece.reason == kept::UNEXERCISED)
+        && pieces.iter().any(|piece| piece.reason.ends_with(kept::DROP_UNEXERCISED))
     {
         notes.push(format!("what was seen of the operator: {}", coverage.text()));
     }
-    let denied = if cx.options.include_denied { Vec::new() } else { denied(done) };
-    MinimalRole { scopes: rules(&pieces), denied, notes }
+    let (denied, given) = denied(done, &pieces);
+    if !cx.options.include_denied {
+        let said = |denied| format!("denied in the log, though the shipped role grants it, as does this one: {denied}");
+        notes.extend(given.into_iter().map(said));
+    }
+    MinimalRole { scopes: explained::rules(&pieces), denied, notes }
 }
 
 /// A piece of the role: one verb on one resource in one scope, with its names.
@@ -107,7 +109,7 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
         if let Some(pair) = paired(&request) {
             let grants = index.covering(&pair);
             if !grants.is_empty() {
-                let reason = format!("`{}`: the pair of `{}` in an informer", pair.verb(), request.verb());
+                let reason = format!("the pair of `{}` in an informer", request.verb());
                 found.push(Occurrence { request: pair, grants, basis: Basis::Needed, reason });
             }
         }
@@ -134,7 +136,7 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
                 (false, NeedKind::Checked) => Basis::Needed,
                 (true, NeedKind::Checked) => Basis::Unexplained,
             };
-            let reason = format!("`{}`: {}", request.verb(), chosen.need.reason);
+            let reason = chosen.need.reason.to_owned();
             let grants = given.iter().filter_map(|&at| grants.get(at)).collect();
             found.push(Occurrence { request, grants, basis, reason });
         }
@@ -156,7 +158,7 @@ fn occurrences<'a>(cx: &Context<'_>, grants: &'a [Grant], done: &Done<'a, '_>) -
 }
 
 /// Whether, and in which class, pieces may share a rule: additions stay apart.
-fn class(basis: Basis) -> u8 {
+pub(super) fn class(basis: Basis) -> u8 {
     match basis {
         Basis::Used | Basis::Needed => 0,
         Basis::Unexplained => 1,
@@ -214,8 +216,7 @@ fn placed(cx: &Context<'_>, own: Option<&str>, occurrences: &[Occurrence<'_>]) -
                 .filter(|occurrence| occurrence.basis == basis && !occurrence.reason.is_empty())
                 .map(|occurrence| occurrence.reason.as_str())
                 .collect();
-            // Many calls of one permission have one reason each; the first tells enough.
-            let mut reason = reasons.first().map(|reason| (*reason).to_owned()).unwrap_or_default();
+            let mut reason = reasons.into_iter().collect::<Vec<_>>().join("\n");
             if cx.options.names == Names::None && loses_names(&occurrences) {
                 reason = [&*reason, "wider than the shipped role, which has names (--names none)"].join("\n");
                 reason = reason.trim_start().to_owned();
@@ -299,104 +300,35 @@ fn drop_under_wildcards(pieces: &mut Vec<Piece>) {
     });
 }
 
-/// Writes the pieces as rules, scope by scope.
-fn rules(pieces: &[Piece]) -> Vec<ScopedRules> {
-    let mut by_scope: BTreeMap<&Scope, BTreeMap<u8, Vec<&Piece>>> = BTreeMap::new();
-    for piece in pieces {
-        by_scope.entry(&piece.scope).or_default().entry(class(piece.basis)).or_default().push(piece);
-    }
-    let scopes = by_scope.into_iter().map(|(scope, classes)| ScopedRules {
-        scope: scope.clone(),
-        rules: classes.into_values().flat_map(|pieces| explained(&pieces)).collect(),
-    });
-    scopes.collect()
-}
-
-/// Few rules that grant exactly the pieces, each with what its pieces are there for.
-fn explained(pieces: &[&Piece]) -> Vec<MinimalRule> {
-    let rules = cover::rules(pieces.iter().map(|piece| piece.entry.clone()));
-    // A cover may unite the names of one permission, and put it into two rules.
-    let mut pieces_of: BTreeMap<(&str, &str, &str), Vec<&Piece>> = BTreeMap::new();
-    for piece in pieces {
-        let key = match &piece.entry {
-            Entry::Resource { api_group, resource, verb, .. } => (api_group.as_str(), resource.as_str(), verb.as_str()),
-            Entry::NonResource { url, verb } => ("", url.as_str(), verb.as_str()),
-        };
-        pieces_of.entry(key).or_default().push(piece);
-    }
-    let explain = |rule: &Rule| {
-        let groups = if rule.resources.is_empty() { &[String::new()][..] } else { &rule.api_groups };
-        let things = if rule.resources.is_empty() { &rule.non_resource_urls } else { &rule.resources };
-        let names: BTreeSet<&String> = rule.resource_names.iter().collect();
-        let mut basis: Option<Basis> = None;
-        let (mut reasons, mut unseen) = (BTreeSet::new(), Vec::new());
-        for (group, thing) in groups.iter().flat_map(|group| things.iter().map(move |thing| (group, thing))) {
-            for verb in &rule.verbs {
-                let pieces = pieces_of.get(&(group.as_str(), thing.as_str(), verb.as_str()));
-                let mut seen = false;
-                for piece in pieces.into_iter().flatten().filter(|piece| named_by(&names, &piece.entry)) {
-                    basis = Some(basis.map_or(piece.basis, |basis| basis.min(piece.basis)));
-                    reasons.insert(piece.reason.as_str());
-                    seen |= matches!(piece.basis, Basis::Used | Basis::Unexplained);
-                }
-                if !seen {
-                    unseen.push(entry(rule, group, thing, verb));
-                }
-            }
-        }
-        reasons.remove("");
-        (basis.unwrap_or(Basis::Used), reasons.into_iter().collect::<Vec<_>>().join("\n"), unseen)
-    };
-    let explained = rules.into_iter().map(|rule| {
-        let (basis, reason, unseen) = explain(&rule);
-        MinimalRule { rule, basis, reason, unseen }
-    });
-    explained.collect()
-}
-
-/// One entry of a rule.
-fn entry(rule: &Rule, group: &str, thing: &str, verb: &str) -> Rule {
-    let one = |text: &str| vec![text.to_owned()];
-    if rule.resources.is_empty() {
-        return Rule { verbs: one(verb), non_resource_urls: one(thing), ..Rule::default() };
-    }
-    let resource_names = rule.resource_names.clone();
-    Rule { verbs: one(verb), api_groups: one(group), resources: one(thing), resource_names, ..Rule::default() }
-}
-
-/// Whether a rule with these names speaks of the entry's.
-fn named_by(names: &BTreeSet<&String>, entry: &Entry) -> bool {
-    match entry {
-        Entry::Resource { names: own, .. } => {
-            own.is_empty() == names.is_empty() && own.iter().all(|name| names.contains(name))
-        }
-        Entry::NonResource { .. } => true,
-    }
-}
-
-fn denied(done: &Done<'_, '_>) -> Vec<String> {
+/// What was denied: what the role does not grant either, and what it grants all the same.
+fn denied(done: &Done<'_, '_>, pieces: &[Piece]) -> (Vec<String>, Vec<String>) {
     let place = |request: &Request| match request.namespace() {
         "" => "at cluster scope".to_owned(),
         namespace => format!("in {namespace}"),
     };
-    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
-    let mut count = |text: String, calls: u64| {
+    let granted: Vec<Grant> = pieces.iter().map(|piece| Grant::new(piece.scope.clone(), piece.entry.rule())).collect();
+    let granted = GrantIndex::new(&granted);
+    let (mut left_out, mut given) = (BTreeMap::new(), BTreeMap::new());
+    let count = |counts: &mut BTreeMap<String, u64>, text: String, calls: u64| {
         let known = counts.entry(text).or_default();
         *known = known.saturating_add(calls);
     };
     for call in done.calls.iter().filter(|call| call.verdict == CallVerdict::Denied) {
         let request = &call.observed.request;
-        count(format!("{} {}", describe(request), place(request)), call.observed.count);
+        let counts = if granted.covering(request).is_empty() { &mut left_out } else { &mut given };
+        count(counts, format!("{} {}", describe(request), place(request)), call.observed.count);
     }
     for (call, needs) in &done.activity.refused {
         let refused = call.codes.get(&403).copied().unwrap_or_default();
-        for need in needs {
-            let wanted: BTreeSet<String> =
-                need.ways.first().into_iter().flatten().map(|ask| describe(&ask.request())).collect();
+        for way in needs.iter().filter_map(|need| need.ways.first()) {
+            let wanted: BTreeSet<String> = way.iter().map(|ask| describe(&ask.request())).collect();
             let wanted: Vec<String> = wanted.into_iter().collect();
+            let counts =
+                if way.iter().any(|ask| granted.covering_ask(ask).is_empty()) { &mut left_out } else { &mut given };
             let text = format!("{} {}: wants {}", describe(&call.request), place(&call.request), wanted.join(", "));
-            count(text, refused);
+            count(counts, text, refused);
         }
     }
-    counts.into_iter().map(|(text, count)| format!("{text} ({count}×)")).collect()
+    let said = |counts: BTreeMap<String, u64>| counts.into_iter().map(|(text, count)| format!("{text} ({count}×)"));
+    (said(left_out).collect(), said(given).collect())
 }

@@ -8,6 +8,7 @@ mod budget;
 mod coverage;
 mod deficit;
 mod difference;
+mod explained;
 mod generated;
 mod index;
 mod kept;

@@ -129,7 +129,8 @@ impl Uses {
                 }
             }
         }
-        uses.unread = seen.unread.iter().find_map(|(unread, call)| hides_all(*unread, call, &index));
+        let hiding = seen.unread.iter().filter(|(unread, call)| hides_all(*unread, call, &index));
+        uses.unread = hidden(&hiding.map(|(unread, _)| *unread).collect());
         uses
     }
 }
@@ -170,8 +171,8 @@ fn verdict<'a>(
 
 /// Whether a call whose body is missing may have needed any permission at all: it hands out what the log does not show,
 /// and the subject has nothing that frees it of holding that.
-fn hides_all(unread: Unread, call: &Request, index: &GrantIndex<'_>) -> Option<&'static str> {
-    let Request::Resource(call) = call else { return None };
+fn hides_all(unread: Unread, call: &Request, index: &GrantIndex<'_>) -> bool {
+    let Request::Resource(call) = call else { return false };
     let freed = |resource: &str, verb: &str, name: &str| {
         let (resource, verb, name) = (resource.to_owned(), verb.to_owned(), name.to_owned());
         let request = ResourceRequest { resource, subresource: String::new(), verb, name, ..call.clone() };
@@ -179,17 +180,32 @@ fn hides_all(unread: Unread, call: &Request, index: &GrantIndex<'_>) -> Option<&
     };
     // Without a name: free for all.
     match unread {
-        Unread::Rules if !freed(&call.resource, "escalate", "") => {
+        Unread::Rules => !freed(&call.resource, "escalate", ""),
+        Unread::Binding => {
+            !(freed("clusterroles", "bind", "") && (call.resource.starts_with("cluster") || freed("roles", "bind", "")))
+        }
+        Unread::Question => true,
+        Unread::Other => false,
+    }
+}
+
+/// Why any permission may be needed, when the log hides this.
+fn hidden(hiding: &BTreeSet<Unread>) -> Option<&'static str> {
+    let hides = |unread| hiding.contains(&unread);
+    match (hides(Unread::Rules), hides(Unread::Binding), hides(Unread::Question)) {
+        (true, true, _) => Some(
+            "it writes and binds roles, and may hold this to hand it out: the log does not show their rules, or not which",
+        ),
+        (true, false, _) => {
             Some("it writes roles, and may hold this to hand it out: the log does not show their rules")
         }
-        Unread::Binding
-            if !(freed("clusterroles", "bind", "")
-                && (call.resource.starts_with("cluster") || freed("roles", "bind", ""))) =>
-        {
+        (false, true, _) => {
             Some("it binds roles, and may hold this to hand it out: the log does not show which, or not their rules")
         }
-        Unread::Question => Some("it asks what it may do, and may ask for this: the log does not show its questions"),
-        Unread::Rules | Unread::Binding | Unread::Other => None,
+        (false, false, true) => {
+            Some("it asks what it may do, and may ask for this: the log does not show its questions")
+        }
+        (false, false, false) => None,
     }
 }
 

@@ -25,7 +25,10 @@ fn what_may_be_handed_out_unseen_is_not_narrowed() {
     let wide = ["cluster: configmaps get", "cluster: roles create", "cluster: * get (Kept)"];
     assert_eq!(minimal(&hidden), wide);
     let why = "it writes roles, and may hold this to hand it out: the log does not show their rules";
-    assert_eq!(reasons(&hidden), [format!("kept as a wildcard, as {why}: get deployments.apps")]);
+    assert_eq!(
+        reasons(&hidden),
+        [format!("kept as a wildcard, of which the log shows get deployments.apps: {why} (--drop-unobservable)")]
+    );
     let dropped = only(judge(&rules, &all, Options { drop_unobservable: true, ..exact() }));
     assert_eq!(minimal(&dropped), [narrow[0], narrow[1], "namespace/ns: roles create"]);
     // Who may escalate holds nothing for that.
@@ -40,7 +43,10 @@ fn what_the_policy_does_not_record_in_part_is_not_narrowed() {
     let judged = judge_under(policy, &rules, &["200 get /api/v1/namespaces/ns/pods/a"], exact()).remove(0);
     assert_eq!(minimal(&judged), ["cluster: * get (Kept)"]);
     let why = "its use is recorded only in part: rule 1 of the audit policy (line 4) has level None";
-    assert_eq!(reasons(&judged), [format!("kept as a wildcard, as {why}: get pods")]);
+    assert_eq!(
+        reasons(&judged),
+        [format!("kept as a wildcard, of which the log shows get pods: {why} (--drop-unobservable)")]
+    );
     let whole = judge_under("- {level: Metadata}\n", &rules, &["200 get /api/v1/namespaces/ns/pods/a"], exact());
     assert_eq!(minimal(&only(whole)), ["namespace/ns: pods get"]);
 }
