@@ -47,7 +47,7 @@ pub use minimal::{Names, Namespaces};
 pub use pattern::GrantPattern;
 pub use subjects::Selection;
 pub use verdict::describe;
-pub use verify::{Leftover, Missing, Verification, rules_for, verify};
+pub use verify::{Doubt, Given, Leftover, MayBeNeeded, Missing, Verification, in_words, rules_for, verify};
 
 /// What the analysis of a package works on.
 #[derive(Debug)]

@@ -360,11 +360,10 @@ fn a_verified_role_names_the_call_that_it_would_refuse() {
     let id = sources.add("m.yaml", roles);
     let facts = manifest::read(&sources, id).facts;
     let package = manifest::package::split(&["m.yaml".to_owned()], vec![("m.yaml".to_owned(), facts)]).remove(0);
-    let graph = Graph::build(&package, "1.36");
     let key = SubjectKey::parse("ns/op");
     let table = crate::api::Table::for_minor("1.36").unwrap();
     let known = Known { minor: "1.36", platform: Platform::Auto, table: &table, package: None };
-    let answer = verify(&rules_for(&package, &graph, &key), &key.user(), "ns/op", &usage, &known);
+    let answer = verify(&rules_for(&[package], "1.36", &key).rules, None, &key, &usage, &known);
     let missing: Vec<String> = answer.missing.iter().map(|missing| describe(&missing.request)).collect();
     assert_eq!(missing, ["get secrets"]);
     assert_eq!(answer.missing[0].samples[0].line, 2);

@@ -129,8 +129,8 @@ impl Uses {
                 }
             }
         }
-        let hiding = seen.unread.iter().filter(|(unread, call)| hides_all(*unread, call, &index));
-        uses.unread = hidden(&hiding.map(|(unread, _)| *unread).collect());
+        let holds = |ask: &Ask| !index.covering_ask(ask).is_empty();
+        uses.unread = hidden(&seen.unread, &holds);
         uses
     }
 }
@@ -171,12 +171,12 @@ fn verdict<'a>(
 
 /// Whether a call whose body is missing may have needed any permission at all: it hands out what the log does not show,
 /// and the subject has nothing that frees it of holding that.
-fn hides_all(unread: Unread, call: &Request, index: &GrantIndex<'_>) -> bool {
+pub(super) fn hides_all(unread: Unread, call: &Request, holds: &dyn Fn(&Ask) -> bool) -> bool {
     let Request::Resource(call) = call else { return false };
     let freed = |resource: &str, verb: &str, name: &str| {
         let (resource, verb, name) = (resource.to_owned(), verb.to_owned(), name.to_owned());
         let request = ResourceRequest { resource, subresource: String::new(), verb, name, ..call.clone() };
-        !index.covering_ask(&Ask::Make(Request::Resource(request))).is_empty()
+        holds(&Ask::Make(Request::Resource(request)))
     };
     // Without a name: free for all.
     match unread {
@@ -189,8 +189,10 @@ fn hides_all(unread: Unread, call: &Request, index: &GrantIndex<'_>) -> bool {
     }
 }
 
-/// Why any permission may be needed, when the log hides this.
-fn hidden(hiding: &BTreeSet<Unread>) -> Option<&'static str> {
+/// Why any permission may be needed, when the log hides this of one who holds that.
+pub(super) fn hidden(unread: &[(Unread, &Request)], holds: &dyn Fn(&Ask) -> bool) -> Option<&'static str> {
+    let hiding = unread.iter().filter(|(unread, call)| hides_all(*unread, call, holds));
+    let hiding: BTreeSet<Unread> = hiding.map(|(unread, _)| *unread).collect();
     let hides = |unread| hiding.contains(&unread);
     match (hides(Unread::Rules), hides(Unread::Binding), hides(Unread::Question)) {
         (true, true, _) => Some(

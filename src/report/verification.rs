@@ -1,10 +1,11 @@
 //! The answer of `verify`, for people and for programs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::text::safe;
-use crate::analysis::{Missing, Verification, describe};
-use crate::rbac::{Request, Rule};
+use crate::analysis::{Doubt, MayBeNeeded, Missing, Verification, in_words};
+use crate::rbac::{Request, Rule, Scope};
 
 /// The answer as text.
 pub fn table(answer: &Verification) -> String {
@@ -27,33 +28,73 @@ pub fn table(answer: &Verification) -> String {
             let _ = writeln!(text, "  {}", missing_line(missing));
         }
     }
+    if !answer.doubtful.is_empty() {
+        let count = answer.doubtful.len();
+        let _ = writeln!(text, "cannot be told from this log, and the role does not hold it ({count}):");
+        for doubt in &answer.doubtful {
+            let _ = writeln!(text, "  {}", doubt_line(doubt));
+        }
+    }
+    if !answer.not_verified.is_empty() {
+        const SHOWN: usize = 10;
+        let _ = writeln!(text, "not verified ({}):", answer.not_verified.len());
+        for open in answer.not_verified.iter().take(SHOWN) {
+            let _ = writeln!(text, "  {}", safe(open));
+        }
+        if answer.not_verified.len() > SHOWN {
+            let _ = writeln!(text, "  and {} more; --output json lists them all", answer.not_verified.len() - SHOWN);
+        }
+    }
     if answer.denied > 0 {
         let _ = writeln!(text, "{} denied calls of the log stay denied", answer.denied);
     }
     if !answer.leftover.is_empty() {
         let _ = writeln!(text, "left over, asked for by no observed call ({}):", answer.leftover.len());
-        for left in &answer.leftover {
-            let _ = writeln!(text, "  {} ({})", safe(&rule_text(&left.rule)), safe(&left.scope.to_string()));
-        }
+        answer.leftover.iter().for_each(|left| text += &entry_line(&left.rule, &left.scope));
+    }
+    let mut by_reason: BTreeMap<&str, Vec<&MayBeNeeded>> = BTreeMap::new();
+    for entry in &answer.may_be_needed {
+        by_reason.entry(&entry.reason).or_default().push(entry);
+    }
+    for (reason, entries) in by_reason {
+        let _ =
+            writeln!(text, "asked for by no observed call, but may be needed ({}): {}", entries.len(), safe(reason));
+        entries.iter().for_each(|entry| text += &entry_line(&entry.rule, &entry.scope));
+    }
+    for note in &answer.notes {
+        let _ = writeln!(text, "note: {}", safe(note));
     }
     text
 }
 
 fn missing_line(missing: &Missing) -> String {
-    let place = match missing.request.namespace() {
-        "" => "at cluster scope".to_owned(),
-        namespace => format!("in {namespace}"),
-    };
-    let name = match &missing.request {
-        Request::Resource(request) if !request.name.is_empty() => format!(" `{}`", request.name),
-        _ => String::new(),
-    };
     let why = match (missing.count, missing.samples.first()) {
         (0, _) => missing.reason.clone(),
         (count, Some(sample)) => format!("{count} calls, first at {}:{}", sample.path, sample.line),
         (count, None) => format!("{count} calls"),
     };
-    safe(&format!("{}{name} {place}: {why}", describe(&missing.request))).into_owned()
+    safe(&format!("{}: {why}", in_words(&missing.request))).into_owned()
+}
+
+fn entry_line(rule: &Rule, scope: &Scope) -> String {
+    format!("  {} ({})\n", safe(&rule_text(rule)), safe(&scope.to_string()))
+}
+
+/// What would do, and what it is for.
+fn doubt_line(doubt: &Doubt) -> String {
+    const SHOWN: usize = 3;
+    let way = |way: &Vec<Request>| {
+        let shown: Vec<String> = way.iter().take(SHOWN).map(in_words).collect();
+        match way.len().saturating_sub(SHOWN) {
+            0 => shown.join(" and "),
+            more => format!("{} and {more} more", shown.join(", ")),
+        }
+    };
+    let mut ways: Vec<String> = doubt.ways.iter().map(way).collect();
+    if !doubt.bound_role.is_empty() {
+        ways.push(format!("the rules of {}", doubt.bound_role));
+    }
+    safe(&format!("{}: {}", ways.join(", or "), doubt.reason)).into_owned()
 }
 
 /// A rule of one verb in one line; one that multiplies out to too much as a whole.

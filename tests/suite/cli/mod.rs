@@ -11,6 +11,7 @@ mod outputs;
 mod readme;
 mod role;
 mod templates;
+mod verify;
 
 use std::path::Path;
 

@@ -65,7 +65,7 @@ fn a_worse_log_makes_nothing_surely_unused_and_its_role_allows_the_whole_run() {
                 let rules = rules_of(minimal);
                 let key = SubjectKey::parse(&subject);
                 let usage = whole.usage.as_ref().unwrap();
-                let answer = verify(&rules, &key.user(), &subject, usage, &known(&whole));
+                let answer = verify(&rules, None, &key, usage, &known(&whole));
                 // What no role of the input grants is only known from the log.
                 let held = |missing: &&rolecall::analysis::Missing| {
                     assessment

@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::fs;
 
-use rolecall::analysis::{Assessment, MinimalRole, Options, verify};
+use rolecall::analysis::{Assessment, Known, MinimalRole, Options, verify};
 use rolecall::audit::{Decision, What};
 use rolecall::graph::SubjectKey;
 use rolecall::rbac::{Authority, Request, Rule, Scope};
@@ -52,10 +52,16 @@ fn a_written_role_loses_nothing_says_why_and_is_itself_when_written_again() {
                 let assessment = assess(&loaded, &subject, options());
                 let minimal = assessment.minimal.as_ref().unwrap();
                 let written = rules_of(minimal);
-                let user = SubjectKey::parse(&subject).user();
-                let answer = verify(&written, &user, &subject, usage, &known(&loaded));
+                let answer = verify(&written, None, &SubjectKey::parse(&subject), usage, &known(&loaded));
                 assert!(answer.missing.is_empty(), "{title}: {:?}", answer.missing);
-                let left: BTreeSet<_> = answer.leftover.iter().map(|l| (l.scope.clone(), l.rule.clone())).collect();
+                assert!(answer.doubtful.is_empty(), "{title}: {:?}", answer.doubtful);
+                let alone = Known { package: None, ..known(&loaded) };
+                let answer_alone = verify(&written, None, &SubjectKey::parse(&subject), usage, &alone);
+                assert!(answer_alone.missing.is_empty(), "{title}: {:?}", answer_alone.missing);
+                assert!(answer_alone.doubtful.is_empty(), "{title}: {:?}", answer_alone.doubtful);
+                let left = answer.leftover.iter().map(|l| (l.scope.clone(), l.rule.clone()));
+                let may_be_needed = answer.may_be_needed.iter().map(|l| (l.scope.clone(), l.rule.clone()));
+                let left: BTreeSet<_> = left.chain(may_be_needed).collect();
                 let unreasoned = unreasoned(minimal, &left);
                 assert!(unreasoned.is_empty(), "{title}: {unreasoned:?}");
                 let again = again(folder.path(), &assessment, minimal, &text(&run.log), options());
