@@ -69,7 +69,7 @@ pub(super) fn of(
         } else {
             let (why, bound_role) = match (answered, bound) {
                 (Some(_), _) => ("; the answer was yes", String::new()),
-                (None, Some((name, _))) => ("; its rules are not in the input: give its manifests", name),
+                (None, Some((name, _))) => ("; the rules of the role are not in the input: give its manifests", name),
                 (None, None) => (", unless the call changed nothing", String::new()),
             };
             doubts.insert(Doubt { reason: format!("{}{why}", need.reason), ways, bound_role });

@@ -82,7 +82,10 @@ fn refused(package: &Package, held: &Held<'_>) -> Option<String> {
         ));
     }
     let lost = |subject: &&crate::manifest::Subject| {
-        subject.kind == SubjectKind::ServiceAccount && subject.namespace.as_ref().is_none_or(|at| at.value.is_empty())
+        // A ClusterServiceVersion holds the account's name and no subject: OLM writes that, in its namespace.
+        let is_written = subject.span != subject.name.span;
+        let nowhere = subject.namespace.as_ref().is_none_or(|at| at.value.is_empty());
+        subject.kind == SubjectKind::ServiceAccount && nowhere && is_written
     };
     let nowhere = binding.subjects.iter().find(lost).filter(|_| !package.kustomized)?;
     Some(format!(
