@@ -43,14 +43,16 @@ pub(super) fn of(
 ) -> (Vec<Doubt>, Vec<String>) {
     let (mut doubts, mut open) = (BTreeSet::new(), unread(role, seen.activity));
     let of_kind = |kind| seen.activity.needs.iter().filter(move |need| need.kind == kind);
-    let is_missing = |need: &&Need| of_kind(NeedKind::Checked).any(|checked| checked.ways == need.ways);
-    let lacking: Vec<&Need> =
-        of_kind(NeedKind::Likely).filter(|need| !role.satisfies(need)).filter(|need| !is_missing(need)).collect();
+    let checked: BTreeSet<&Vec<Way>> = of_kind(NeedKind::Checked).map(|need| &need.ways).collect();
+    let likely = of_kind(NeedKind::Likely).filter(|need| !checked.contains(&need.ways));
+    let lacking: Vec<&Need> = likely.filter(|need| !role.satisfies(need)).collect();
     if lacking.is_empty() {
         return (Vec::new(), open.into_iter().collect());
     }
     let questions = questions(seen);
+    let spare = with_some_to_spare(role, left);
     let everywhere = Activity::of(seen.usage, &seen.key.user(), seen.known, Platform::Vanilla).needs;
+    let everywhere: BTreeSet<&Need> = everywhere.iter().collect();
     for need in lacking {
         let ways: Vec<Vec<Request>> = need.ways.iter().map(|way| lacks(role, way)).collect();
         let wanted = ways.first().into_iter().flatten().next().map(in_words).unwrap_or_default();
@@ -64,7 +66,7 @@ pub(super) fn of(
             open.insert(unsure("only OpenShift checks that, and not in every such call (--platform)"));
         } else if answered == Some(&false) {
             open.insert(unsure("the log does not show the answer"));
-        } else if bound.as_ref().is_some_and(|(_, scope)| has_to_spare(role, left, scope)) {
+        } else if bound.as_ref().is_some_and(|(_, at)| spare.contains(&Scope::Cluster) || spare.contains(at)) {
             open.insert(unsure("or the rules of that role, which are not in the input: give its manifests"));
         } else {
             let (why, bound_role) = match (answered, bound) {
@@ -124,11 +126,10 @@ fn bound_role(need: &Need) -> Option<(String, Scope)> {
     Some((format!("{kind} {}", bind.name), scope))
 }
 
-/// Whether the role holds more than was asked for, where the bound role would grant.
-fn has_to_spare(role: &Role<'_>, left: &[Leftover], at: &Scope) -> bool {
-    let reaches = |scope: &Scope| *scope == Scope::Cluster || scope == at;
-    left.iter().any(|left| reaches(&left.scope))
-        || role.own.iter().any(|(scope, rule)| reaches(scope) && has_wildcard(rule))
+/// Where the role holds more than was asked for.
+fn with_some_to_spare<'s>(role: &'s Role<'_>, left: &'s [Leftover]) -> BTreeSet<&'s Scope> {
+    let wild = role.own.iter().filter(|(_, rule)| has_wildcard(rule)).map(|(scope, _)| scope);
+    left.iter().map(|left| &left.scope).chain(wild).collect()
 }
 
 fn lacks(role: &Role<'_>, way: &Way) -> Vec<Request> {

@@ -279,7 +279,7 @@ fn a_question_that_was_answered_with_yes_is_a_doubt_and_openshifts_checks_are_to
     });
     let uri = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews";
     let mut answered = event("create", 201, uri, asked.clone());
-    answered["responseObject"] = asked.clone();
+    answered["responseObject"] = asked;
     answered["responseObject"]["status"] = json!({"allowed": true});
     let case = |event: Value| Case::new(&op(READS), &[event, reads()[0].clone()]);
     assert_eq!(case(answered.clone()).codes(&[]), (3, 3));
