@@ -80,14 +80,12 @@ pub(super) fn of(
     (doubts.into_iter().collect(), open.into_iter().collect())
 }
 
-/// What missing bodies would have told that the role is not free of.
+/// What the log hints at, without what the role is free of.
 fn unread(role: &Role<'_>, activity: &Activity<'_>) -> BTreeSet<String> {
-    let hidden = activity.calls.iter().filter(|call| {
-        let unread = needs::unread(call);
-        let counts = |unread| hides_all(unread, &call.request, &|ask| role.holds(ask));
-        unread.is_some_and(|unread| unread == Unread::Other || counts(unread))
-    });
-    hidden.filter_map(|call| needs::suspected(call)).collect()
+    let is_free = |unread, call| unread != Unread::Other && !hides_all(unread, call, &|ask| role.holds(ask));
+    let free = activity.calls.iter().filter(|call| needs::unread(call).is_some_and(|it| is_free(it, &call.request)));
+    let free: BTreeSet<String> = free.filter_map(|call| needs::suspected(call)).collect();
+    activity.suspected.iter().filter(|hint| !free.contains(*hint)).cloned().collect()
 }
 
 /// What was asked of the API server about the subject, and whether the log shows that the answer was yes.
