@@ -183,9 +183,38 @@ impl Roles for KnownRoles<'_> {
             };
             package.facts.roles.iter().find(same)
         });
+        if shipped.is_some_and(|role| role.aggregation.is_some()) {
+            // Whatever has the labels adds to it, also what is not in the input.
+            return None;
+        }
         if let Some(role) = shipped {
             return Some(role.rules.iter().map(PolicyRule::to_rule).collect());
         }
         self.written.get(&(key, place.to_owned(), name.to_owned())).map(|rules| rules.iter().cloned().collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::source::SourceMap;
+
+    #[test]
+    fn rules_of_an_aggregated_role_are_not_known() {
+        let rbac = "apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n";
+        let rules = "rules: [{apiGroups: [''], resources: [pods], verbs: [get]}]\n";
+        let text = format!(
+            "{rbac}metadata: {{name: plain}}\n{rules}---\n{rbac}metadata: {{name: all}}\n\
+             aggregationRule: {{clusterRoleSelectors: [{{matchLabels: {{a: b}}}}]}}\nrules: []\n"
+        );
+        let mut sources = SourceMap::default();
+        let id = sources.add("m.yaml", text);
+        let facts = crate::manifest::read(&sources, id).facts;
+        let packages = crate::manifest::package::split(&["m.yaml".to_owned()], vec![("m.yaml".to_owned(), facts)]);
+        let table = Table::for_minor("1.36").unwrap();
+        let known = Known { minor: "1.36", platform: Platform::Auto, table: &table, package: packages.first() };
+        let roles = KnownRoles { known: &known, written: Written::new() };
+        assert_eq!(roles.rules("ClusterRole", "", "plain").map(|rules| rules.len()), Some(1));
+        assert_eq!(roles.rules("ClusterRole", "", "all"), None);
     }
 }
