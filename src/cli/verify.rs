@@ -71,6 +71,13 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let package = together(loaded.packages.iter().chain(beside.iter().flat_map(|beside| &beside.packages)));
     let platform = args.input.platform.into();
     let known = Known { minor, platform, table: &loaded.table, package: package.as_ref() };
+    if given.rules.is_empty() && loaded.packages.iter().all(|package| package.facts.roles.is_empty()) {
+        terminal.error(&format!(
+            "no role was read from {}: what `rolecall role --as yaml` writes can be verified",
+            args.role.join(", ")
+        ));
+        return Ok(Exit::Incomplete);
+    }
     let mut answer = analysis::verify(&given.rules, works.as_deref(), &key, usage, &known);
     answer.notes = given.notes;
     let text = match args.output.format {

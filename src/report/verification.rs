@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use super::text::safe;
+use super::text::{count, safe};
 use crate::analysis::{Doubt, MayBeNeeded, Missing, Verification, in_words};
 use crate::rbac::{Request, Rule, Scope};
 
@@ -18,19 +18,21 @@ pub fn table(answer: &Verification) -> String {
             answer.calls, answer.checked
         );
     } else {
-        let _ = writeln!(
-            text,
-            "The role would refuse {} of {} distinct permissions and checks of {subject}",
-            answer.missing.len(),
-            answer.checked
-        );
+        let calls = answer.missing.iter().filter(|missing| missing.count > 0).count();
+        let checks = match answer.missing.len() - calls {
+            0 => String::new(),
+            checks => format!(", and {} made with them", count(checks as u64, "check")),
+        };
+        let permissions = answer.checked;
+        let _ =
+            writeln!(text, "The role would refuse {calls} of {permissions} distinct permissions of {subject}{checks}");
         for missing in &answer.missing {
             let _ = writeln!(text, "  {}", missing_line(missing));
         }
     }
     if !answer.doubtful.is_empty() {
-        let count = answer.doubtful.len();
-        let _ = writeln!(text, "cannot be told from this log, and the role does not hold it ({count}):");
+        let doubts = answer.doubtful.len();
+        let _ = writeln!(text, "cannot be told from this log, and the role does not hold it ({doubts}):");
         for doubt in &answer.doubtful {
             let _ = writeln!(text, "  {}", doubt_line(doubt));
         }
