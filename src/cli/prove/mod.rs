@@ -35,24 +35,28 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let asked = Arc::clone(&stop);
     // From here on nothing but `kill -9` ends the process between the swap and the way back.
     ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).context("cannot wait for Ctrl-C")?;
-    let cluster = Cluster::connect(args.kubeconfig.as_deref(), args.context.as_deref())?;
     match &args.restore {
-        Some(path) => restore(&cluster, path, terminal),
-        None => prove(args, &cluster, &stop, terminal),
+        Some(path) => restore(args, path, terminal),
+        None => prove(args, &stop, terminal),
     }
 }
 
-fn restore(cluster: &Cluster, path: &Path, terminal: &Terminal) -> Result<Exit> {
+fn connect(args: &Args) -> Result<Cluster> {
+    Cluster::connect(args.kubeconfig.as_deref(), args.context.as_deref())
+}
+
+fn restore(args: &Args, path: &Path, terminal: &Terminal) -> Result<Exit> {
     let journal = Journal::read(path)?;
+    let cluster = connect(args)?;
     if journal.server != cluster.server {
         bail!("{} is of the cluster at {}, not of {}", path.display(), journal.server, cluster.server);
     }
-    swap::restore(cluster, &journal, path, terminal)?;
+    swap::restore(&cluster, &journal, path, terminal)?;
     terminal.result(&format!("restored what {} held before\n", journal.subject))?;
     Ok(Exit::Clean)
 }
 
-fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal) -> Result<Exit> {
+fn prove(args: &Args, stop: &AtomicBool, terminal: &Terminal) -> Result<Exit> {
     let [subject] = args.input.subject.as_slice() else { bail!("exactly one --subject NAMESPACE/NAME is needed") };
     let [log] = args.input.audit.as_slice() else {
         bail!("exactly one --audit LOG is needed: the file that the API server writes to")
@@ -67,6 +71,7 @@ fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal)
     if args.state.exists() {
         bail!("{} exists: undo that swap first (rolecall prove --restore {0})", args.state.display());
     }
+    let cluster = connect(args)?;
     let bindings = cluster.bindings()?;
     let saved = swap::naming(&bindings, &key);
     if saved.is_empty() {
@@ -106,7 +111,7 @@ fn prove(args: &Args, cluster: &Cluster, stop: &AtomicBool, terminal: &Terminal)
     }
 
     let taken = journal.saved.clone();
-    let mut swapped = Swapped::begin(cluster, terminal, &args.state, journal, &key, scenario.settle)?;
+    let mut swapped = Swapped::begin(&cluster, terminal, &args.state, journal, &key, scenario.settle)?;
     terminal.note("run 2, under the written role");
     let second = scenario.run(2);
     let back = swap::naming(&cluster.bindings().unwrap_or_default(), &key);
