@@ -94,11 +94,12 @@ fn file(source: &Source, roles: &[&KeptRole<'_>], left_out: &mut Vec<LeftOut>) -
 fn unfit(text: &str, documents: &[Document]) -> Option<&'static str> {
     let lone_return = || text.split('\n').any(|line| line.strip_suffix('\r').unwrap_or(line).contains('\r'));
     // What is left out of a template, or stands in it twice, shows in what is no YAML and in comments. In a scalar it is
-    // data, unless the scalar is of the role.
+    // data, unless the scalar is of the role. ytt has nothing but comments.
     let broken = || documents.iter().any(|document| matches!(document.content, Content::Broken(_)));
     let mut comments = documents.iter().flat_map(|document| &document.comments);
-    let decides = |text: &str| text.trim_start().get(..2).is_some_and(is_template);
-    if is_template(text) && (broken() || comments.any(|comment| decides(&comment.value))) {
+    let decides = |text: &str| text.starts_with(YTT) || text.trim_start().get(..2).is_some_and(is_template);
+    let ytt = || text.lines().any(|line| line.trim_start().strip_prefix('#').is_some_and(|line| line.starts_with(YTT)));
+    if comments.any(|comment| decides(&comment.value)) || (broken() && (is_template(text) || ytt())) {
         Some(TEMPLATE)
     } else if text.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t')) || lone_return() {
         Some("its file holds control characters")
@@ -109,8 +110,20 @@ fn unfit(text: &str, documents: &[Document]) -> Option<&'static str> {
 
 const TEMPLATE: &str = "it stands in a template; `--as helm` writes rules to paste into it";
 
+/// What follows `#` in the lines of ytt: code, and its comments.
+const YTT: [char; 2] = ['@', '!'];
+
 fn is_template(text: &str) -> bool {
     text.contains("{{") || text.contains("{%")
+}
+
+/// Whether a variable (`${NAME}`) stands in the rules, which may be anything.
+fn has_variables(role: &Role) -> bool {
+    let mut values = role.rules.iter().flat_map(|rule| {
+        let lists = [&rule.verbs, &rule.api_groups, &rule.resources, &rule.resource_names, &rule.non_resource_urls];
+        lists.into_iter().flatten()
+    });
+    values.any(|value| value.value.contains("${"))
 }
 
 /// The edits of one role.
@@ -119,7 +132,8 @@ fn edits(text: &str, documents: &[Document], kept: &KeptRole<'_>) -> Result<Vec<
     let next = documents.partition_point(|document| document.span.start <= role.span.start);
     let document = next.checked_sub(1).and_then(|at| documents.get(at)).ok_or("its document is not found again")?;
     let Content::Tree(tree) = &document.content else { return Err("its document is not found again".to_owned()) };
-    if text.get(document.span.start as usize..document.span.end as usize).is_none_or(is_template) {
+    if text.get(document.span.start as usize..document.span.end as usize).is_none_or(is_template) || has_variables(role)
+    {
         return Err(TEMPLATE.to_owned());
     }
     let written = Written::new(text, document);

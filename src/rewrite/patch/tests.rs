@@ -170,11 +170,22 @@ fn what_is_not_safe_stays_as_it_is_and_is_said() {
         ),
         (format!("{HEAD}rules:\n{entry}  verbs: [get, list]\n"), "given twice"),
         (format!("{HEAD}rules:\n# {{{{ if .Values.rbac }}}}\n{entry}"), "template"),
+        (format!("{HEAD}rules:\n#@ if x:\n{entry}#@ end\n"), "template"),
+        (format!("{HEAD}rules:\n{entry}---\n#@ if x:\na: 1\n"), "template"),
+        (format!("{HEAD}rules:\n{entry}x: #@ data.values.x\n"), "template"),
+        (format!("#! a comment of ytt\n{HEAD}rules:\n{entry}"), "template"),
+        (format!("{HEAD}rules:\n- apiGroups: [a]\n  resources: [a, '${{B}}']\n  verbs: [get, list]\n"), "template"),
     ] {
         let (after, left_out) = patched(&text, &[&less]);
         assert_eq!(after, text);
         assert!(left_out.len() == 1 && left_out[0].why.contains(why), "{left_out:?}\n{text}");
     }
+    // Only comments of ytt are code.
+    changes(
+        "x: 'a #@ b'\ny: a#@\n# @mail\nrules:\n- apiGroups: [a]\n  resources: [a]\n  verbs: [get, list]\n",
+        &less,
+        "x: 'a #@ b'\ny: a#@\n# @mail\nrules:\n- apiGroups: [a]\n  resources: [a]\n  verbs: [get]\n",
+    );
     // An anchor that nothing gone refers to is kept.
     changes(
         "rules:\n- &a\n  apiGroups: &g [a]\n  resources: [a]\n  verbs:\n  - &x get\n  - list\ny: [*g, *x]\n",
