@@ -1,6 +1,7 @@
 //! What each shipped role keeps: its grants, cut down to what the minimal roles of those who hold it have inside them.
 //! No text here; the patch of a file, and the patch for kustomize, are written from it.
 
+mod elsewhere;
 mod meet;
 mod needs;
 
@@ -11,6 +12,7 @@ use crate::manifest::{Package, PolicyRule, Role, RoleKind};
 use crate::rbac::cover::{self, Entry};
 use crate::rbac::{PermissionSet, Rule, Scope};
 use crate::source::Span;
+pub use elsewhere::Elsewhere;
 use meet::single_atom;
 use needs::{Needs, is_at};
 
@@ -99,10 +101,11 @@ fn label(role: &Role) -> String {
 }
 
 /// Decides for every role that a subject of `wanted` holds. The assessments are those of all subjects of the package,
-/// so that a role keeps what any of its holders needs.
+/// so that a role keeps what any of its holders needs; a role that has others too stays.
 pub fn plan<'a>(
     package: &'a Package,
     assessments: &[&'a Assessment],
+    elsewhere: &Elsewhere<'_>,
     wanted: &dyn Fn(&Assessment) -> bool,
 ) -> Plan<'a> {
     let bound: Vec<&Assessment> = assessments.iter().copied().filter(|a| !a.subject.unbound).collect();
@@ -114,7 +117,7 @@ pub fn plan<'a>(
         if !holders.iter().any(|needs| wanted(needs.assessment)) {
             continue;
         }
-        if let Some(why) = unsafe_to_cut(role, &holders) {
+        if let Some(why) = unsafe_to_cut(role, &holders).or_else(|| elsewhere.reaches(package, role, &holders)) {
             plan.left_out.push(LeftOut::of(role, why));
             continue;
         }

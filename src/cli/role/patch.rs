@@ -1,18 +1,20 @@
 //! The change of the user's own role files: printed for `git apply`, made in place, or as patches of a kustomization.
 
+mod files;
+mod unread;
+
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Result, bail};
+use anyhow::{Context, Result, bail};
 
+use self::files::{Base, Prepared};
 use super::{Args, Form, no_calls};
 use crate::analysis::Assessment;
 use crate::cli::Exit;
 use crate::cli::output::Terminal;
 use crate::cli::pipeline::{self, Loaded, Request};
-use crate::cli::result_file::write_atomically;
-use crate::input;
-use crate::rewrite::keep::{self, KeptRole, LeftOut};
+use crate::rewrite::keep::{self, Elsewhere, KeptRole, LeftOut};
 use crate::rewrite::patch::{self, Patched};
 use crate::rewrite::{diff, kustomize};
 use crate::source::Source;
@@ -39,9 +41,10 @@ pub(super) fn run(args: &Args, loaded: &Loaded, terminal: &Terminal) -> Result<E
     }
     let wanted = |assessment: &Assessment| asked.iter().any(|one| one.subject.name == assessment.subject.name);
     let (mut roles, mut left_out) = (Vec::new(), Vec::new());
+    let elsewhere = Elsewhere::of(&loaded.packages, loaded.usage.as_ref(), &loaded.sources);
     for package in &loaded.packages {
         let of_package: Vec<&Assessment> = all.iter().filter(|a| a.package == package.name).collect();
-        let plan = keep::plan(package, &of_package, &wanted);
+        let plan = keep::plan(package, &of_package, &elsewhere, &wanted);
         plan.homeless.iter().for_each(|note| terminal.note(note));
         roles.extend(plan.roles);
         left_out.extend(plan.left_out);
@@ -49,12 +52,15 @@ pub(super) fn run(args: &Args, loaded: &Loaded, terminal: &Terminal) -> Result<E
     for note in asked.iter().filter(|a| a.minimal.is_some()).flat_map(|assessment| &assessment.notes) {
         terminal.note(note);
     }
+    let nothing_judged = roles.is_empty() && left_out.is_empty();
+    unread::say(loaded, &asked, nothing_judged, terminal);
     let changed = match args.form {
         Form::Kustomize => as_kustomize(roles, &mut left_out, terminal)?,
         _ => as_files(args, loaded, &roles, &mut left_out, terminal)?,
     };
     say(loaded, &mut left_out, terminal);
-    Ok(if changed == 0 && !left_out.is_empty() { Exit::Incomplete } else { incomplete })
+    let none_right = changed == 0 && (nothing_judged || !left_out.is_empty());
+    Ok(if none_right { Exit::Incomplete } else { incomplete })
 }
 
 /// Prints the patches of a kustomization; how many roles they change.
@@ -75,14 +81,14 @@ fn as_files(
     left_out: &mut Vec<LeftOut>,
     terminal: &Terminal,
 ) -> Result<usize> {
-    let roots = roots(&Request::new(&args.paths, &args.input)?.paths)?;
+    let roots = files::roots(&Request::new(&args.paths, &args.input)?.paths)?;
     let (patched, unsafe_roles) = patch::patch(&loaded.sources, roles);
     let mut right = roles.len() - unsafe_roles.len();
     left_out.extend(unsafe_roles);
     let mut files: Vec<(&Source, PathBuf, Patched)> = Vec::new();
     for one in patched {
         let Some(source) = loaded.sources.get(one.source) else { continue };
-        match on_disk(source, &roots) {
+        match files::on_disk(source, &roots) {
             Ok(path) => files.push((source, path, one)),
             Err(why) => {
                 let of_file = |kept: &&KeptRole<'_>| kept.role.span.source == one.source && !kept.is_unchanged();
@@ -95,16 +101,21 @@ fn as_files(
     }
     files.sort_by(|a, b| a.0.path.cmp(&b.0.path));
     if args.patch {
-        let diffs = files.iter().map(|(source, _, one)| diff::unified(&source.path, &source.text, &one.text));
-        terminal.result(&diffs.collect::<String>())?;
-    }
-    for (source, path, one) in &files {
-        if args.in_place {
-            write_atomically(path, &one.text)?;
-            terminal.note(&format!("changed {}", source.path));
+        let base = Base::of(&files.iter().map(|(_, path, _)| path.as_path()).collect::<Vec<&Path>>());
+        let from_top = base.is_top && !base.is_here;
+        let diff = |(source, path, one): &(&Source, PathBuf, Patched)| {
+            diff::unified(&base.path(path), &source.text, &one.text, from_top)
+        };
+        terminal.result(&files.iter().map(diff).collect::<String>())?;
+        if !base.is_here && !files.is_empty() {
+            let top = if base.is_top { ", the top of the git work tree" } else { "" };
+            terminal.note(&format!("the patch is to be applied in {}{top}", base.folder.display()));
         }
     }
-    if files.is_empty() && left_out.is_empty() {
+    if args.in_place {
+        write(&files, terminal)?;
+    }
+    if files.is_empty() && left_out.is_empty() && right > 0 {
         terminal.note("nothing to change: the roles hold no more than is needed");
     }
     let markers =
@@ -116,37 +127,15 @@ fn as_files(
     Ok(right)
 }
 
-/// What the user gave, without links.
-fn roots(paths: &[String]) -> Result<Vec<PathBuf>> {
-    let mut roots = Vec::new();
-    for path in paths {
-        roots.extend(input::expand(path)?.iter().filter_map(|path| std::fs::canonicalize(path).ok()));
+/// Nothing is changed before all that can fail has been done for every file.
+fn write(files: &[(&Source, PathBuf, Patched)], terminal: &Terminal) -> Result<()> {
+    let prepared = files.iter().map(|(source, path, one)| Ok((source, Prepared::new(path, &one.text)?)));
+    let prepared: Vec<(&&Source, Prepared)> = prepared.collect::<Result<_>>().context("no file is changed")?;
+    for (source, file) in prepared {
+        file.put()?;
+        terminal.note(&format!("changed {}", source.path));
     }
-    Ok(roots)
-}
-
-/// The file of a text, without links, if it is one that holds just that text and lies in what the user gave.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "whether the file is still what was read is asked right before it is written"
-)]
-fn on_disk(source: &Source, roots: &[PathBuf]) -> std::result::Result<PathBuf, String> {
-    let path = Path::new(&*source.path);
-    if &*source.path == "-" {
-        return Err("it was read from standard input".to_owned());
-    }
-    if !path.is_file() {
-        return Err("it is in an archive or was rendered, so no file holds it".to_owned());
-    }
-    let real = std::fs::canonicalize(path).map_err(|error| error.to_string())?;
-    if !roots.iter().any(|root| real.starts_with(root)) {
-        return Err("a link leads to it out of the given paths".to_owned());
-    }
-    match std::fs::read(&real) {
-        Ok(bytes) if bytes == source.text.as_bytes() => Ok(real),
-        Ok(_) => Err("its file is compressed, no UTF-8, or changed since it was read".to_owned()),
-        Err(error) => Err(error.to_string()),
-    }
+    Ok(())
 }
 
 /// Says which roles stay as they are, those of one reason together.

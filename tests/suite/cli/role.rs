@@ -1,5 +1,7 @@
 //! The role in its forms, and the change of the user's own files: what is written where, and what is refused.
 
+mod patch;
+
 use std::fs;
 use std::path::Path;
 use std::process::Command;
