@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[arg(long = "as", value_enum, value_name = "FORM", default_value_t = Form::Yaml)]
     form: Form,
     /// Print the change of your own role files that leaves them no more than is needed, for `git apply`
-    #[arg(long, conflicts_with = "form", requires = "paths")]
+    #[arg(long, conflicts_with_all = ["form", "in_place"], requires = "paths")]
     patch: bool,
     /// Make that change in the files
     #[arg(long, conflicts_with = "form", requires = "paths")]
@@ -105,7 +105,16 @@ pub(super) fn choose<'a>(assessments: &'a [Assessment], asked: &[String]) -> Res
 
 /// Why there is no role, and whom the log shows instead.
 pub(super) fn no_calls(loaded: &Loaded, assessment: &Assessment) -> String {
+    let name = &assessment.subject.name;
     let mut accounts = loaded.accounts_in_log();
+    let selected = loaded.usage.as_ref().is_some_and(|usage| usage.calls.is_empty() && usage.quality.events > 0);
+    if selected {
+        return format!("none of the events that were asked for is of {name}");
+    }
+    let same = |account: &&String| account.rsplit_once('/').map(|(_, own)| own) == name.rsplit('/').next();
+    if let Some(meant) = accounts.iter().find(same) {
+        return format!("the log has no event of {name}; was {meant} meant?");
+    }
     let more = accounts.len().saturating_sub(10);
     accounts.truncate(10);
     let others = match (accounts.is_empty(), more) {
@@ -113,5 +122,5 @@ pub(super) fn no_calls(loaded: &Loaded, assessment: &Assessment) -> String {
         (false, 0) => accounts.join(", "),
         (false, more) => format!("{}, and {more} more", accounts.join(", ")),
     };
-    format!("the log has no event of {}; it shows {others}", assessment.subject.name)
+    format!("the log has no event of {name}; it shows {others}")
 }

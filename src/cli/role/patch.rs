@@ -116,7 +116,10 @@ fn as_files(
         write(&files, terminal)?;
     }
     if files.is_empty() && left_out.is_empty() && right > 0 {
-        terminal.note("nothing to change: the roles hold no more than is needed");
+        terminal.note(match roles.iter().all(|kept| kept.unseen.is_empty()) {
+            true => "nothing to change: the roles hold no more than is needed",
+            false => "nothing to change: what the roles hold is needed, or may be: `rolecall role` says why of each",
+        });
     }
     let markers =
         "is generated from +kubebuilder:rbac markers, which would bring back what goes: --as markers writes them";
