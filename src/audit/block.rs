@@ -48,19 +48,18 @@ impl Block {
 pub(super) struct Parsed {
     texts: String,
     items: Vec<Item>,
+    /// In one piece: what one thread allocates and another frees in small ones makes both wait for the allocator.
+    events: Vec<Stored>,
     /// Lines of the block.
     pub(super) lines: u64,
 }
 
 #[derive(Debug)]
 enum Item {
-    Event(Box<Stored>),
+    /// The next of the events.
+    Event,
     /// A line for the thread that counts: its bytes in the block.
-    Line {
-        line: u64,
-        start: usize,
-        end: usize,
-    },
+    Line { line: u64, start: usize, end: usize },
 }
 
 /// Bytes of `Parsed::texts`.
@@ -130,7 +129,8 @@ impl Parsed {
         let place = (0, self.lines);
         let Ok(sighting) = sighting::of(&event, shape, text.len(), place, select, key) else { return false };
         let stored = self.store(&sighting, hasher);
-        self.items.push(Item::Event(Box::new(stored)));
+        self.items.push(Item::Event);
+        self.events.push(stored);
         true
     }
 
@@ -166,11 +166,9 @@ impl Parsed {
     /// Everything in the block, for a log that is the `file`th and of which `before` lines came before.
     pub(super) fn in_order<'a>(&'a self, block: &'a Block, file: u32, before: u64) -> impl Iterator<Item = Next<'a>> {
         let text = |(start, end): Text| self.texts.get(start..end).unwrap_or_default();
-        self.items.iter().map(move |item| match item {
-            Item::Line { line, start, end } => {
-                Next::Line(before + line, block.lines.get(*start..*end).unwrap_or_default())
-            }
-            Item::Event(stored) => Next::Event(Sighting {
+        let mut events = self.events.iter();
+        let event = move |stored: &'a Stored| {
+            Next::Event(Sighting {
                 request: Request::Known(stored.identity),
                 stage: stored.stage,
                 decision: stored.decision,
@@ -193,7 +191,13 @@ impl Parsed {
                 },
                 checks: stored.checks.clone(),
                 shape: stored.shape,
-            }),
+            })
+        };
+        self.items.iter().filter_map(move |item| match item {
+            Item::Line { line, start, end } => {
+                Some(Next::Line(before + line, block.lines.get(*start..*end).unwrap_or_default()))
+            }
+            Item::Event => events.next().map(&event),
         })
     }
 }
