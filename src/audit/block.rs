@@ -26,6 +26,8 @@ pub(super) struct Block {
     pub(super) too_long: bool,
     /// Bytes of the log that it stands for.
     pub(super) bytes: u64,
+    /// What was read of it; its buffers go round with the block.
+    pub(super) parsed: Parsed,
 }
 
 impl Block {
@@ -35,11 +37,24 @@ impl Block {
         self.bytes += line_feed as u64 + 1;
     }
 
+    /// Reads what its lines say.
+    pub(super) fn parse(&mut self, longest: usize, with: (&Hasher, &Select), key: &mut String) {
+        if !(self.lines.is_empty() && self.too_long) {
+            self.parsed.read(&self.lines, longest, with, key);
+        }
+    }
+
+    /// Everything in it, for a log that is the `file`th and of which `before` lines came before.
+    pub(super) fn in_order(&self, file: u32, before: u64) -> impl Iterator<Item = Next<'_>> {
+        self.parsed.in_order(&self.lines, file, before)
+    }
+
     /// Makes room for others.
     pub(super) fn reset(&mut self) {
         self.lines.clear();
         self.lines.shrink_to(KEPT);
         (self.too_long, self.bytes) = (false, 0);
+        self.parsed.reset();
     }
 }
 
@@ -48,7 +63,6 @@ impl Block {
 pub(super) struct Parsed {
     texts: String,
     items: Vec<Item>,
-    /// In one piece: what one thread allocates and another frees in small ones makes both wait for the allocator.
     events: Vec<Stored>,
     /// Lines of the block.
     pub(super) lines: u64,
@@ -98,25 +112,27 @@ pub(super) enum Next<'a> {
 }
 
 impl Parsed {
-    /// Reads a block.
-    pub(super) fn of(block: &Block, longest: usize, with: (&Hasher, &Select), key: &mut String) -> Self {
-        let mut parsed = Self { texts: String::with_capacity(block.lines.len() / 4), ..Self::default() };
-        if block.lines.is_empty() && block.too_long {
-            return parsed;
-        }
-        let ends = memchr::memchr_iter(b'\n', &block.lines).chain([block.lines.len()]);
+    fn reset(&mut self) {
+        self.texts.clear();
+        self.items.clear();
+        self.events.clear();
+        self.lines = 0;
+    }
+
+    /// Reads the lines of a block.
+    fn read(&mut self, lines: &[u8], longest: usize, with: (&Hasher, &Select), key: &mut String) {
+        let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
         let mut start = 0;
         for end in ends {
-            parsed.lines += 1;
-            let record = block.lines.get(start..end).unwrap_or_default();
+            self.lines += 1;
+            let record = lines.get(start..end).unwrap_or_default();
             let text = record.trim_ascii();
-            let read = text.first() == Some(&b'{') && record.len() <= longest && parsed.event(text, with, key);
+            let read = text.first() == Some(&b'{') && record.len() <= longest && self.event(text, with, key);
             if !read && !text.is_empty() {
-                parsed.items.push(Item::Line { line: parsed.lines, start, end });
+                self.items.push(Item::Line { line: self.lines, start, end });
             }
             start = end + 1;
         }
-        parsed
     }
 
     /// Reads a plain event; false for everything else.
@@ -163,8 +179,8 @@ impl Parsed {
         (start, self.texts.len())
     }
 
-    /// Everything in the block, for a log that is the `file`th and of which `before` lines came before.
-    pub(super) fn in_order<'a>(&'a self, block: &'a Block, file: u32, before: u64) -> impl Iterator<Item = Next<'a>> {
+    /// Everything in these lines, for a log that is the `file`th and of which `before` lines came before.
+    fn in_order<'a>(&'a self, lines: &'a [u8], file: u32, before: u64) -> impl Iterator<Item = Next<'a>> {
         let text = |(start, end): Text| self.texts.get(start..end).unwrap_or_default();
         let mut events = self.events.iter();
         let event = move |stored: &'a Stored| {
@@ -195,7 +211,7 @@ impl Parsed {
         };
         self.items.iter().filter_map(move |item| match item {
             Item::Line { line, start, end } => {
-                Some(Next::Line(before + line, block.lines.get(*start..*end).unwrap_or_default()))
+                Some(Next::Line(before + line, lines.get(*start..*end).unwrap_or_default()))
             }
             Item::Event => events.next().map(&event),
         })

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::block::{Block, Next, Parsed};
+use super::block::{Block, Next};
 use super::cause::Cause;
 use super::reader::{Collector, Current, Head};
 use super::shape::Shape;
@@ -49,7 +49,7 @@ impl Collector {
         // Every block in hand is in one of these or with a thread: their number bounds memory.
         let (give_back, empty) = sync_channel::<Block>(4 * threads);
         let (cut, to_read) = sync_channel::<(u64, Block)>(threads);
-        let (read, to_count) = sync_channel::<(u64, Block, Parsed)>(4 * threads);
+        let (read, to_count) = sync_channel::<(u64, Block)>(4 * threads);
         for _ in 0..4 * threads {
             // There is room for all of them.
             let _ = give_back.try_send(Block::default());
@@ -63,9 +63,9 @@ impl Collector {
                     let mut key = String::new();
                     loop {
                         let next = to_read.lock().unwrap_or_else(PoisonError::into_inner).recv();
-                        let Ok((number, block)) = next else { return };
-                        let parsed = Parsed::of(&block, longest, (&hasher, select), &mut key);
-                        if read.send((number, block, parsed)).is_err() {
+                        let Ok((number, mut block)) = next else { return };
+                        block.parse(longest, (&hasher, select), &mut key);
+                        if read.send((number, block)).is_err() {
                             return;
                         }
                     }
@@ -84,17 +84,17 @@ impl Collector {
     fn count_blocks(
         &mut self,
         current: &mut Current,
-        to_count: &Receiver<(u64, Block, Parsed)>,
+        to_count: &Receiver<(u64, Block)>,
         give_back: &SyncSender<Block>,
         tick: &mut dyn FnMut(),
     ) {
         let mut early = BTreeMap::new();
         let (mut next, mut before) = (0, 0);
-        for (number, block, parsed) in to_count {
-            early.insert(number, (block, parsed));
-            while let Some((mut block, parsed)) = early.remove(&next) {
+        for (number, block) in to_count {
+            early.insert(number, block);
+            while let Some(mut block) = early.remove(&next) {
                 next += 1;
-                for item in parsed.in_order(&block, current.file, before) {
+                for item in block.in_order(current.file, before) {
                     match item {
                         Next::Event(sighting) => self.take(current, &sighting),
                         Next::Line(line, record) => {
@@ -107,7 +107,7 @@ impl Collector {
                         }
                     }
                 }
-                before += parsed.lines;
+                before += block.parsed.lines;
                 current.line = before;
                 self.bytes += block.bytes;
                 if block.too_long {

@@ -1,5 +1,6 @@
 //! `rolecall observe`: audit logs → a usage profile, which can be merged and used wherever a log can.
 
+use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +11,7 @@ use super::Exit;
 use super::args::subject;
 use super::output::Terminal;
 use super::progress::Progress;
-use super::result_file::{self, write_atomically};
+use super::result_file::{self, write_atomically_with};
 use super::selection::{self, SelectionArgs};
 use crate::audit::{Profile, Select, Usage};
 use crate::graph::SubjectKey;
@@ -66,10 +67,10 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let usage = input::read_selected(&logs, &select, &mut |bytes| progress.add(bytes))?;
     progress.finish();
     let exit = said(&usage, &select, args.strict, terminal);
-    let text = profile(usage, args.most_names)?;
+    let profile = Profile::of(usage.bounded(args.most_names));
     match output {
-        Some(path) => write_atomically(path, &text)?,
-        None => terminal.result(&text)?,
+        Some(path) => write_atomically_with(path, &mut |file| Ok(json::profile(&mut BufWriter::new(file), &profile)?))?,
+        None => terminal.result_with(&mut |out| Ok(json::profile(&mut BufWriter::new(out), &profile)?))?,
     }
     Ok(exit)
 }
@@ -80,10 +81,6 @@ fn select(args: &Args, logs: &Logs) -> Result<Select> {
     select.users = args.subject.iter().map(|subject| SubjectKey::parse(subject).user()).collect();
     select.service_accounts = args.service_accounts;
     Ok(select)
-}
-
-fn profile(usage: Usage, most_names: usize) -> Result<String> {
-    Ok(json::profile(&Profile::of(usage.bounded(most_names)))?)
 }
 
 /// Says what was read and what was not.
@@ -146,9 +143,9 @@ fn follow(args: &Args, terminal: &Terminal) -> Result<Exit> {
     ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).context("cannot wait for Ctrl-C")?;
     let mut last = Usage::default();
     input::follow(log, select.clone(), &stop, &mut |usage| {
-        let text = profile(usage.clone(), args.most_names)?;
+        let profile = Profile::of(usage.clone().bounded(args.most_names));
         last = usage;
-        write_atomically(output, &text)
+        write_atomically_with(output, &mut |file| Ok(json::profile(&mut BufWriter::new(file), &profile)?))
     })?;
     Ok(said(&last, &select, args.strict, terminal))
 }

@@ -33,6 +33,14 @@ impl Terminal {
         Ok(())
     }
 
+    /// The result, written piece by piece.
+    pub(super) fn result_with(&self, write: &mut dyn FnMut(&mut dyn std::io::Write) -> Result<()>) -> Result<()> {
+        let mut stdout = AutoStream::new(std::io::stdout().lock(), self.choice);
+        write(&mut stdout)?;
+        stdout.flush()?;
+        Ok(())
+    }
+
     /// Says something beside the result.
     pub(super) fn note(&self, text: &str) {
         if !self.quiet {

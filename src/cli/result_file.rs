@@ -1,6 +1,6 @@
 //! Result files: written whole where that can be, and never over what was read.
 
-use std::fs;
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
@@ -16,17 +16,22 @@ pub(super) fn named(output: Option<&String>) -> Option<&Path> {
 /// Writes a file so that it is always whole: the old one or the new. What is no regular file (a device, a pipe), or is
 /// yet to be made behind a link, is written in place.
 pub(super) fn write_atomically(path: &Path, text: &str) -> Result<()> {
+    write_atomically_with(path, &mut |file| Ok(file.write_all(text.as_bytes())?))
+}
+
+/// The same of a text that is written piece by piece.
+pub(super) fn write_atomically_with(path: &Path, write: &mut dyn FnMut(&mut File) -> Result<()>) -> Result<()> {
     let cannot = || format!("cannot write {}", path.display());
     let there = fs::metadata(path);
     let in_place = there.as_ref().map_or_else(|_| path.is_symlink(), |metadata| !metadata.is_file());
     if in_place {
-        return fs::write(path, text).with_context(cannot);
+        return File::create(path).map_err(Into::into).and_then(|mut file| write(&mut file)).with_context(cannot);
     }
     // The file that a link leads to, not the link.
     let target = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or_else(|| Path::new("."));
     let mut file = temporary(folder).with_context(cannot)?;
-    file.write_all(text.as_bytes()).with_context(cannot)?;
+    write(file.as_file_mut()).with_context(cannot)?;
     if let Ok(old) = there {
         file.as_file().set_permissions(old.permissions()).with_context(cannot)?;
     }
