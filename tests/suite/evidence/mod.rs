@@ -3,6 +3,7 @@
 
 mod degraded;
 mod excess;
+mod other_runs;
 mod regressions;
 mod round_trip;
 mod synthesised;
