@@ -14,7 +14,7 @@ use serde::Serialize;
 
 use super::activity::platform;
 use super::verdict::describe;
-use super::{Activity, Known, is_default};
+use super::{Activity, Known, Rerun, is_default};
 use crate::audit::{Decision, Sample, Usage};
 use crate::graph::SubjectKey;
 use crate::needs::{Ask, Need, NeedKind};
@@ -46,6 +46,9 @@ pub struct Verification {
     pub denied: u64,
     /// What was made of the role files, see [`Given`].
     pub notes: Vec<String>,
+    /// A run under the role beside the run of the log, where one is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rerun: Option<Rerun>,
 }
 
 /// A call or check that the role would have refused.
@@ -147,6 +150,7 @@ pub fn verify(
         may_be_needed: Vec::new(),
         denied: 0,
         notes: Vec::new(),
+        rerun: None,
     };
     for call in activity.allowed() {
         answer.checked += 1;

@@ -9,10 +9,12 @@ use super::pipeline::{Loaded, Request};
 use super::progress::Progress;
 use super::result_file::write_file;
 use crate::analysis::{self, Known};
+use crate::audit::Select;
 use crate::graph::SubjectKey;
-use crate::input;
+use crate::input::{self, Logs};
 use crate::manifest::Package;
 use crate::report::verification;
+use crate::source::DiagnosticKind;
 
 const HELP: &str = "\
 Whose the roles are: what bindings in the --role files give to the subject, or to a group of it, counts; a role bound to \
@@ -35,6 +37,9 @@ pub(super) struct Args {
     role: Vec<String>,
     #[command(flatten)]
     input: InputArgs,
+    /// Log of a run under the role: what was refused there that was not before, and what was not tried again. Repeatable
+    #[arg(long, value_name = "LOG")]
+    new_log: Vec<String>,
     /// Format of the result, and a file for it: table, json
     #[arg(short, long, default_value = "table", value_name = "FORMAT[=PATH]")]
     output: Output,
@@ -80,6 +85,25 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     }
     let mut answer = analysis::verify(&given.rules, works.as_deref(), &key, usage, &known);
     answer.notes = given.notes;
+    if !args.new_log.is_empty() {
+        // Whose calls count is the same; when they were made is not.
+        let select = Select { attribute: request.events.attribute, ..Select::default() };
+        let new = input::read_selected(&Logs::find(&args.new_log)?, &select, &mut |_| ())?;
+        for lost in new.diagnostics.iter().filter(|diagnostic| diagnostic.kind == DiagnosticKind::Unreadable) {
+            terminal.note(&format!("{}:{}: {}", lost.location.path, lost.location.line, lost.message));
+            incomplete = Exit::Incomplete;
+        }
+        let missing = analysis::verify(&given.rules, works.as_deref(), &key, &new, &known).missing;
+        let rerun = analysis::rerun(usage, &new, &key.user(), &missing);
+        if !rerun.not_granted.is_empty() {
+            incomplete = Exit::Incomplete;
+        }
+        if rerun.calls == 0 {
+            terminal.error(&format!("the new log has no call of {key}: nothing is proven by it"));
+            incomplete = Exit::Incomplete;
+        }
+        answer.rerun = Some(rerun);
+    }
     let text = match args.output.format {
         Format::Table => verification::table(&answer),
         Format::Json => verification::json(&answer)?,
@@ -95,7 +119,8 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
         None => terminal.result(&text)?,
     }
     let doubtful = !answer.doubtful.is_empty() || (args.input.strict && !answer.not_verified.is_empty());
-    Ok(match (answer.missing.is_empty(), doubtful) {
+    let refused = answer.rerun.as_ref().is_some_and(|rerun| !rerun.refused.is_empty());
+    Ok(match (answer.missing.is_empty() && !refused, doubtful) {
         (false, _) => Exit::Findings,
         (true, true) => Exit::Incomplete,
         (true, false) => incomplete,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::text::{count, safe};
-use crate::analysis::{Doubt, MayBeNeeded, Missing, Verification, in_words};
+use crate::analysis::{Doubt, MayBeNeeded, Missing, Rerun, Verification, in_words};
 use crate::rbac::{Request, Rule, Scope};
 
 /// The answer as text.
@@ -63,8 +63,39 @@ pub fn table(answer: &Verification) -> String {
             writeln!(text, "asked for by no observed call, but may be needed ({}): {}", entries.len(), safe(reason));
         entries.iter().for_each(|entry| text += &entry_line(&entry.rule, &entry.scope));
     }
+    if let Some(rerun) = &answer.rerun {
+        text += &rerun_lines(rerun);
+    }
     for note in &answer.notes {
         let _ = writeln!(text, "note: {}", safe(note));
+    }
+    text
+}
+
+/// The new run beside the old one.
+fn rerun_lines(rerun: &Rerun) -> String {
+    let mut text = match rerun.refused.len() {
+        0 => format!("In the new run nothing was refused that was not before ({})\n", count(rerun.calls, "call")),
+        refused => format!(
+            "In the new run {} refused that was not before:\n",
+            match refused {
+                1 => "1 permission was".to_owned(),
+                more => format!("{more} permissions were"),
+            }
+        ),
+    };
+    for now in &rerun.refused {
+        let behind = if now.behind { ", by a check behind it" } else { "" };
+        let _ = writeln!(text, "  {} ({}×{behind})", safe(&now.permission), now.count);
+    }
+    let lists = [
+        ("refused in both runs", &rerun.as_before),
+        ("not tried again, so not proven", &rerun.not_again),
+        ("only in the new run", &rerun.fresh),
+        ("allowed in the new run and not granted by the role, so it was not under this role alone", &rerun.not_granted),
+    ];
+    for (title, permissions) in lists.into_iter().filter(|(_, permissions)| !permissions.is_empty()) {
+        let _ = writeln!(text, "{title} ({}): {}", permissions.len(), safe(&permissions.join(", ")));
     }
     text
 }

@@ -302,3 +302,40 @@ fn a_question_that_was_answered_with_yes_is_a_doubt_and_openshifts_checks_are_to
     assert_eq!(case.codes(&["--platform", "vanilla"]), (0, 0));
     assert_eq!(case.codes(&["--platform", "openshift"]), (1, 1));
 }
+
+#[test]
+fn a_run_under_the_role_is_compared_with_the_run_that_it_was_cut_from() {
+    let call = |verb: &str, code: u16, what: &str| {
+        let mut event = event(verb, code, &format!("/api/v1/namespaces/ns/{what}"), Value::Null);
+        let decision = if code == 403 { "forbid" } else { "allow" };
+        event["annotations"]["authorization.k8s.io/decision"] = json!(decision);
+        event
+    };
+    let pods = |verb: &str, code: u16| call(verb, code, "pods/p");
+    let secrets = |code: u16| call("get", code, "secrets/s");
+    let case = Case::new(
+        &op("{apiGroups: [''], resources: [pods], verbs: [get, delete]}"),
+        &[pods("get", 200), pods("delete", 200), secrets(403)],
+    );
+    let against = |events: &[Value]| {
+        let log: String = events.iter().map(|event| format!("{event}\n")).collect();
+        let new = case.write("new.log", &log);
+        let answer = case.verify(&["--new-log", &new]);
+        (answer.code, answer.stdout)
+    };
+    let (code, text) = against(&[pods("get", 200), secrets(403)]);
+    assert_eq!(code, 0, "{text}");
+    assert!(text.contains("In the new run nothing was refused that was not before (2 calls)\n"), "{text}");
+    assert!(text.contains("refused in both runs (1): get secrets\n"), "{text}");
+    assert!(text.contains("not tried again, so not proven (1): delete pods\n"), "{text}");
+    // Refused now: the role is too small.
+    let (code, text) = against(&[pods("get", 200), pods("delete", 403)]);
+    assert!(
+        code == 1 && text.contains("1 permission was refused that was not before:\n  delete pods (1×)\n"),
+        "{text}"
+    );
+    // Another role was there too.
+    let (code, text) = against(&[pods("get", 200), secrets(200)]);
+    assert!(code == 3 && text.contains("not under this role alone (1): get secrets\n"), "{text}");
+    assert_eq!(against(&[]).0, 3);
+}
