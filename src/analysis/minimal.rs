@@ -7,10 +7,10 @@ use super::explained;
 use super::index::GrantIndex;
 use super::kept::{self, may_be_used_for_more};
 use super::names::pinned;
-use super::verdict::{describe, has_wildcard, paired};
+use super::verdict::{describe, paired};
 use super::ways::Chosen;
 use super::{Activity, Basis, CallVerdict, Context, Coverage, Grant, JudgedCall, MinimalRole, Selection};
-use crate::needs::NeedKind;
+use crate::needs::{Ask, NeedKind};
 use crate::rbac::cover::Entry;
 use crate::rbac::{Request, Scope};
 
@@ -60,8 +60,7 @@ pub(super) fn role(cx: &Context<'_>, selection: &Selection, grants: &[Grant], do
     let occurrences = occurrences(cx, grants, done);
     let mut pieces = placed(cx, selection.key.as_ref().and_then(|key| key.namespace()), &occurrences);
     pieces.extend(kept::pieces(cx, grants, done.activity, &pieces));
-    drop_narrower(&mut pieces);
-    drop_under_wildcards(&mut pieces);
+    drop_covered(&mut pieces);
     let mut notes = done.activity.suspected.clone();
     notes.extend(kept::in_vain(cx, grants));
     if let Some(coverage) = done.coverage
@@ -252,52 +251,28 @@ fn keeps_cluster(cx: &Context<'_>, own: Option<&str>, occurrences: &[&Occurrence
     }
 }
 
-/// Drops what is held for some names where all are held, and what is held in a namespace and in the whole cluster.
-fn drop_narrower(pieces: &mut Vec<Piece>) {
-    let unnamed = |piece: &&Piece| matches!(&piece.entry, Entry::Resource { names, .. } if names.is_empty());
-    let unnamed: BTreeSet<(Scope, Entry)> =
-        pieces.iter().filter(unnamed).map(|piece| (piece.scope.clone(), piece.entry.clone())).collect();
-    pieces.retain(|piece| {
-        let mut wider = piece.entry.clone();
-        let mut named = false;
-        if let Entry::Resource { names, .. } = &mut wider {
-            named = !names.is_empty();
-            names.clear();
-        }
-        let in_cluster = piece.scope != Scope::Cluster && unnamed.contains(&(Scope::Cluster, wider.clone()));
-        !(in_cluster || (named && unnamed.contains(&(piece.scope.clone(), wider))))
-    });
+/// Drops pieces that another gives all the same: for all names, in the whole cluster, by a wildcard that stays.
+fn drop_covered(pieces: &mut Vec<Piece>) {
+    let grants = as_grants(pieces);
+    let index = GrantIndex::new(&grants);
+    let is_covered = |own: &Grant| {
+        let on_resources = !own.rule.resources.is_empty();
+        let covering = index.covering_ask(&Ask::Hold(own.scope.clone(), own.rule.clone()));
+        let wider = |grant: &&Grant| {
+            grant.rule.resource_names.is_empty() && (&grant.scope, &grant.rule) != (&own.scope, &own.rule)
+        };
+        on_resources && covering.iter().any(wider)
+    };
+    let covered: Vec<bool> = grants.iter().map(is_covered).collect();
+    let mut covered = covered.into_iter();
+    pieces.retain(|_| !covered.next().unwrap_or_default());
 }
 
-/// Drops what a wildcard that stays gives all the same.
-fn drop_under_wildcards(pieces: &mut Vec<Piece>) {
-    let wild = pieces.iter().filter(|piece| {
-        matches!(&piece.entry, Entry::Resource { names, .. } if names.is_empty()) && has_wildcard(&piece.entry.rule())
-    });
-    let wild: BTreeSet<(Scope, Entry)> = wild.map(|piece| (piece.scope.clone(), piece.entry.clone())).collect();
-    if wild.is_empty() {
-        return;
-    }
-    pieces.retain(|piece| {
-        let Entry::Resource { api_group, resource, verb, .. } = &piece.entry else { return true };
-        let below = resource.split_once('/').map(|(_, sub)| format!("*/{sub}"));
-        let mut wider = Vec::new();
-        for group in [api_group, "*"] {
-            for resource in [Some(&**resource), Some("*"), below.as_deref()].into_iter().flatten() {
-                wider.extend([verb, "*"].map(|verb| Entry::Resource {
-                    api_group: group.to_owned(),
-                    resource: resource.to_owned(),
-                    verb: verb.to_owned(),
-                    names: Vec::new(),
-                }));
-            }
-        }
-        let scopes = [&piece.scope, &Scope::Cluster];
-        let gives = |entry: &Entry, scope: &Scope| {
-            (*entry != piece.entry || *scope != piece.scope) && wild.contains(&(scope.clone(), entry.clone()))
-        };
-        !wider.iter().any(|entry| scopes.iter().any(|scope| gives(entry, scope)))
-    });
+/// The pieces as grants of the role that is written.
+fn as_grants(pieces: &[Piece]) -> Vec<Grant> {
+    let grant =
+        |(index, piece): (usize, &Piece)| Grant { index, ..Grant::new(piece.scope.clone(), piece.entry.rule()) };
+    pieces.iter().enumerate().map(grant).collect()
 }
 
 /// What was denied: what the role does not grant either, and what it grants all the same.
@@ -306,7 +281,7 @@ fn denied(done: &Done<'_, '_>, pieces: &[Piece]) -> (Vec<String>, Vec<String>) {
         "" => "at cluster scope".to_owned(),
         namespace => format!("in {namespace}"),
     };
-    let granted: Vec<Grant> = pieces.iter().map(|piece| Grant::new(piece.scope.clone(), piece.entry.rule())).collect();
+    let granted = as_grants(pieces);
     let granted = GrantIndex::new(&granted);
     let (mut left_out, mut given) = (BTreeMap::new(), BTreeMap::new());
     let count = |counts: &mut BTreeMap<String, u64>, text: String, calls: u64| {

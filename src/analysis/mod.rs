@@ -46,7 +46,7 @@ pub use deficit::{Deficit, MissingRule, RefusedBy};
 pub use difference::{Difference, Excess, PathPoint, Point, difference};
 pub use minimal::{Names, Namespaces};
 pub use pattern::GrantPattern;
-pub use rerun::{RefusedNow, Rerun, rerun};
+pub use rerun::{RefusedNow, Rerun, allowed, rerun};
 pub use subjects::Selection;
 pub use verdict::describe;
 pub use verify::{Doubt, Given, Leftover, MayBeNeeded, Missing, Verification, in_words, rules_for, verify};

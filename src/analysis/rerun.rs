@@ -42,7 +42,7 @@ pub struct RefusedNow {
 /// Compares two runs of a user; `missing` is what the role would have refused of the new one.
 pub fn rerun(before: &Usage, after: &Usage, user: &str, missing: &[Missing]) -> Rerun {
     let (old, new) = (calls(before, user), calls(after, user));
-    let (allowed_before, allowed_now) = (allowed(&old), allowed(&new));
+    let (allowed_before, allowed_now) = (allowed(old.iter().copied()), allowed(new.iter().copied()));
     let refused_before = refused(&old);
     let known = |permission: &str| refused_before.contains_key(permission) && !allowed_before.contains(permission);
     let (as_before, refused): (Vec<_>, Vec<_>) = refused(&new).into_iter().partition(|(text, _)| known(text));
@@ -69,18 +69,20 @@ fn calls<'a>(usage: &'a Usage, user: &str) -> Vec<&'a Arc<Observed>> {
     usage.calls.iter().filter(|call| call.user == user && call.origin == Origin::Call).collect()
 }
 
-fn allowed(calls: &[&Arc<Observed>]) -> BTreeSet<String> {
+/// `verb resource.group` of the calls that were allowed, by the authorizer and by the checks behind it.
+pub fn allowed<'a>(calls: impl Iterator<Item = &'a Arc<Observed>>) -> BTreeSet<String> {
     let passed =
-        |call: &&&Arc<Observed>| call.decision == Decision::Allowed && call.codes.keys().any(|code| *code != 403);
-    calls.iter().filter(passed).map(|call| describe(&call.request)).collect()
+        |call: &&Arc<Observed>| call.decision == Decision::Allowed && call.codes.keys().any(|code| *code != 403);
+    calls.filter(passed).map(|call| describe(&call.request)).collect()
 }
 
 /// How often each was refused, and whether by a check behind it.
 fn refused(calls: &[&Arc<Observed>]) -> BTreeMap<String, (u64, bool)> {
     let mut refused: BTreeMap<String, (u64, bool)> = BTreeMap::new();
     for call in calls {
-        let for_a_permission =
-            |behind: &&crate::audit::Behind| behind.refused && !matches!(behind.what, What::NotPermission { .. });
+        let for_a_permission = |behind: &&crate::audit::Behind| {
+            behind.refused && !matches!(behind.what, What::NotPermission { .. } | What::More)
+        };
         let (count, behind) = match call.decision {
             Decision::Denied => (call.count, false),
             Decision::Allowed if call.behind.iter().any(|behind| for_a_permission(&behind)) => {
@@ -92,4 +94,26 @@ fn refused(calls: &[&Arc<Observed>]) -> BTreeMap<String, (u64, bool)> {
         *known = (known.0.saturating_add(count), known.1 && behind);
     }
     refused
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn what_is_left_out_behind_a_call_is_no_refusal() {
+        let refused_by = |kind: &str| {
+            let call = json!({
+                "user": "u", "request": {"nonResourceURL": "/metrics", "verb": "get"}, "origin": "call",
+                "decision": "allowed", "count": 3, "codes": {"200": 2, "403": 1}, "first": "", "last": "",
+                "samples": [], "level": "Request", "behind": [{"kind": kind, "refused": true}],
+            });
+            let call: Arc<Observed> = Arc::new(serde_json::from_value(call).unwrap());
+            refused(&[&call]).into_values().collect::<Vec<_>>()
+        };
+        assert_eq!(refused_by("more"), []);
+        assert_eq!(refused_by("upgrade"), [(1, true)]);
+    }
 }

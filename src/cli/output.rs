@@ -27,10 +27,7 @@ impl Terminal {
 
     /// Prints a result.
     pub(super) fn result(&self, text: &str) -> Result<()> {
-        let mut stdout = AutoStream::new(std::io::stdout().lock(), self.choice);
-        stdout.write_all(text.as_bytes())?;
-        stdout.flush()?;
-        Ok(())
+        self.result_with(&mut |out| Ok(out.write_all(text.as_bytes())?))
     }
 
     /// The result, written piece by piece.

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::cluster::{label, text};
 use super::command::Ran;
-use crate::analysis::{Deficit, RefusedBy, describe};
+use crate::analysis::{Deficit, RefusedBy, allowed};
 use crate::audit::{Decision, Observed, Origin, Usage};
 use crate::cli::Exit;
 use crate::report::text::safe;
@@ -54,12 +54,6 @@ fn refusals(deficits: &[Deficit], counts: impl Fn(RefusedBy) -> bool) -> Vec<Ref
     kinds.into_values().collect()
 }
 
-/// `verb resource.group` of the calls that were allowed.
-fn allowed(usage: &Usage) -> BTreeSet<String> {
-    let calls = usage.calls.iter().filter(|call| call.decision == Decision::Allowed);
-    calls.filter(|call| !call.codes.keys().all(|&code| code == 403)).map(|call| describe(&call.request)).collect()
-}
-
 fn calls(usage: &Usage) -> u64 {
     usage.calls.iter().map(|call| call.count).sum()
 }
@@ -80,7 +74,7 @@ impl<'a> Outcome<'a> {
         refused: &'a [Vec<Deficit>; 2],
         taken: &[Value],
     ) -> Self {
-        let (before, after) = (allowed(&first.usage), allowed(&second.usage));
+        let (before, after) = (allowed(first.usage.calls.iter()), allowed(second.usage.calls.iter()));
         let by_permission = |by| by != RefusedBy::NotPermission;
         let [shipped, written] = refused;
         let already: BTreeSet<String> =
@@ -116,7 +110,7 @@ impl<'a> Outcome<'a> {
         let mut out = String::new();
         for (role, ran) in [("shipped", self.first), ("written", self.second)] {
             let refused = refused(&ran.usage);
-            let (all, permissions) = (calls(&ran.usage), allowed(&ran.usage).len());
+            let (all, permissions) = (calls(&ran.usage), allowed(ran.usage.calls.iter()).len());
             let status = ran.status.to_string().replace("exit status: ", "exit ");
             let _ = writeln!(
                 out,
