@@ -1,12 +1,18 @@
 //! A block of lines read on any thread: the events in it with their texts in one place, and the lines that are to be
 //! read in the order of the log, because they are no plain events.
 
+mod events;
+
 use std::borrow::Cow;
+
+use events::Events;
 
 use super::behind::Behind;
 use super::decision::Stage;
+use super::event::Event;
 use super::level::Level;
-use super::records::{self, parse};
+use super::prefilter::Prefilter;
+use super::records;
 use super::select::Select;
 use super::shape::Shape;
 use super::sighting::{self, Sighting};
@@ -38,9 +44,9 @@ impl Block {
     }
 
     /// Reads what its lines say.
-    pub(super) fn parse(&mut self, longest: usize, with: (&Hasher, &Select), key: &mut String) {
-        if !(self.lines.is_empty() && self.too_long) {
-            self.parsed.read(&self.lines, longest, with, key);
+    pub(super) fn parse(&mut self, parser: &mut Parser) {
+        if self.bytes > 0 && !(self.lines.is_empty() && self.too_long) {
+            self.parsed.read(&self.lines, parser);
         }
     }
 
@@ -58,6 +64,24 @@ impl Block {
     }
 }
 
+/// What a thread needs to read blocks.
+#[derive(Debug)]
+pub(super) struct Parser {
+    hasher: Hasher,
+    select: Select,
+    longest: usize,
+    prefilter: Option<Prefilter>,
+    /// Where keys are written.
+    key: String,
+}
+
+impl Parser {
+    /// One for lines of at most `longest` bytes.
+    pub(super) fn new(hasher: Hasher, select: Select, longest: usize) -> Self {
+        Self { hasher, prefilter: Prefilter::of(&select), select, longest, key: String::new() }
+    }
+}
+
 /// What was read of a block.
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
@@ -72,6 +96,8 @@ pub(super) struct Parsed {
 enum Item {
     /// The next of the events.
     Event,
+    /// A whole event of nobody who is asked for.
+    PassedOver(Stage, Level),
     /// A line for the thread that counts: its bytes in the block.
     Line { line: u64, start: usize, end: usize },
 }
@@ -107,6 +133,8 @@ struct Stored {
 pub(super) enum Next<'a> {
     /// Count an event.
     Event(Sighting<'a>),
+    /// Count an event of nobody who is asked for.
+    PassedOver(Stage, Level),
     /// Read a line of the block.
     Line(u64, &'a [u8]),
 }
@@ -120,32 +148,43 @@ impl Parsed {
     }
 
     /// Reads the lines of a block.
-    fn read(&mut self, lines: &[u8], longest: usize, with: (&Hasher, &Select), key: &mut String) {
+    fn read(&mut self, lines: &[u8], parser: &mut Parser) {
+        let mut events = Events::of(lines);
         let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
         let mut start = 0;
         for end in ends {
             self.lines += 1;
             let record = lines.get(start..end).unwrap_or_default();
             let text = record.trim_ascii();
-            let read = text.first() == Some(&b'{') && record.len() <= longest && self.event(text, with, key);
-            if !read && !text.is_empty() {
+            // A log is known again by its first event.
+            let prefilter = parser.prefilter.as_ref().filter(|_| !self.events.is_empty());
+            let is_object = text.first() == Some(&b'{') && record.len() <= parser.longest;
+            if let Some((stage, level)) = prefilter.filter(|_| is_object).and_then(|filter| filter.passes_over(text)) {
+                self.items.push(Item::PassedOver(stage, level));
+            } else if let Some(event) = is_object.then(|| events.on_line(start, end)).flatten()
+                && self.event(event, text, parser)
+            {
+                self.items.push(Item::Event);
+            } else if !text.is_empty() {
                 self.items.push(Item::Line { line: self.lines, start, end });
             }
             start = end + 1;
         }
     }
 
-    /// Reads a plain event; false for everything else.
-    fn event(&mut self, text: &[u8], (hasher, select): (&Hasher, &Select), key: &mut String) -> bool {
-        let Ok(mut event) = parse(text) else { return false };
+    /// Takes a plain event; false for everything else.
+    fn event(&mut self, mut event: Event<'_>, text: &[u8], parser: &mut Parser) -> bool {
         if !event.is_audit() {
             return false;
         }
         let shape = records::mended(text, &mut event);
         let place = (0, self.lines);
-        let Ok(sighting) = sighting::of(&event, shape, text.len(), place, select, key) else { return false };
-        let stored = self.store(&sighting, hasher);
-        self.items.push(Item::Event);
+        let sighting = sighting::of(&event, shape, text.len(), place, &parser.select, &mut parser.key);
+        let Ok(sighting) = sighting else { return false };
+        if let Some(prefilter) = &mut parser.prefilter {
+            prefilter.note(sighting.key);
+        }
+        let stored = self.store(&sighting, &parser.hasher);
         self.events.push(stored);
         true
     }
@@ -214,6 +253,7 @@ impl Parsed {
                 Some(Next::Line(before + line, lines.get(*start..*end).unwrap_or_default()))
             }
             Item::Event => events.next().map(&event),
+            Item::PassedOver(stage, level) => Some(Next::PassedOver(*stage, *level)),
         })
     }
 }

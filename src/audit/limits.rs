@@ -84,6 +84,21 @@ impl Sights {
         }
     }
 
+    /// Whether kinds are missing that every log of a whole cluster has within its first lines.
+    pub(super) fn lack_common_kinds(&self) -> bool {
+        !self.gets_or_lists || !self.watches || self.users.len() < FEWEST_USERS
+    }
+
+    /// Whether nothing on core events was seen.
+    pub(super) fn lack_core_events(&self) -> bool {
+        !self.core_events
+    }
+
+    /// Whether no path beside resources was seen.
+    pub(super) fn lack_paths(&self) -> bool {
+        !self.paths
+    }
+
     /// What a log of so many events seems never to show; `of_gke`: all of them came from Cloud Logging.
     pub(super) fn limits(&self, events: u64, of_gke: bool) -> BTreeSet<Limit> {
         let whole = events >= FEWEST_EVENTS && self.users.len() >= FEWEST_USERS;

@@ -15,6 +15,7 @@ mod limits;
 mod merge;
 mod parallel;
 pub mod policy;
+mod prefilter;
 mod profile;
 mod reader;
 mod records;

@@ -7,7 +7,7 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::block::{Block, Next};
+use super::block::{Block, Next, Parser};
 use super::cause::Cause;
 use super::reader::{Collector, Current, Head};
 use super::shape::Shape;
@@ -25,8 +25,18 @@ impl Collector {
     pub fn read_on(&mut self, cores: usize, path: &str, mut input: impl Read + Send, tick: &mut dyn FnMut()) {
         let head = Head::of(&mut input, self.longest);
         let mut current = self.begin(path);
-        if cores > 1 && head.is_of_lines() {
-            self.read_blocks(cores.min(MOST_THREADS), &mut current, head, input, tick);
+        if head.is_of_lines() {
+            self.bytes += head.mark as u64;
+            let size = if cores > 1 { BLOCK } else { BUFFER };
+            let cutter = Cutter { input: head.before(input), rest: Vec::new(), size, longest: self.longest };
+            let broken = match cores {
+                0 | 1 => self.read_blocks(&mut current, cutter, tick),
+                _ => self.read_blocks_on(cores.min(MOST_THREADS), &mut current, cutter, tick),
+            };
+            if let Err(error) = broken {
+                current.line += 1;
+                self.lose(&mut current, Cause::Broken, 1, Some(error.to_string()));
+            }
         } else {
             self.read_frames(&mut current, head, &mut BufReader::with_capacity(BUFFER, input));
             tick();
@@ -36,16 +46,32 @@ impl Collector {
 
     fn read_blocks(
         &mut self,
+        current: &mut Current,
+        mut cutter: Cutter<impl Read>,
+        tick: &mut dyn FnMut(),
+    ) -> io::Result<()> {
+        let mut parser = self.parser();
+        let (mut block, mut before) = (Block::default(), 0);
+        loop {
+            let more = cutter.fill(&mut block);
+            block.parse(&mut parser);
+            self.count_block(current, &block, &mut before);
+            block.reset();
+            tick();
+            match more {
+                Ok(true) => {}
+                ended => return ended.map(drop),
+            }
+        }
+    }
+
+    fn read_blocks_on(
+        &mut self,
         threads: usize,
         current: &mut Current,
-        head: Head,
-        input: impl Read + Send,
+        mut cutter: Cutter<impl Read + Send>,
         tick: &mut dyn FnMut(),
-    ) {
-        let hasher = self.in_flight.hasher.clone();
-        let longest = self.longest;
-        let select = self.select.clone();
-        self.bytes += head.mark as u64;
+    ) -> io::Result<()> {
         // Every block in hand is in one of these or with a thread: their number bounds memory.
         let (give_back, empty) = sync_channel::<Block>(4 * threads);
         let (cut, to_read) = sync_channel::<(u64, Block)>(threads);
@@ -55,16 +81,28 @@ impl Collector {
             let _ = give_back.try_send(Block::default());
         }
         let to_read = Mutex::new(to_read);
-        let broken = thread::scope(|scope| {
-            let cutter = scope.spawn(move || Cutter { empty, cut, longest }.run(head.before(input)));
+        thread::scope(|scope| {
+            let cutter = scope.spawn(move || {
+                for number in 0.. {
+                    let Ok(mut block) = empty.recv() else { break };
+                    let more = cutter.fill(&mut block);
+                    if cut.send((number, block)).is_err() {
+                        break;
+                    }
+                    match more {
+                        Ok(true) => {}
+                        ended => return ended.map(drop),
+                    }
+                }
+                Ok(())
+            });
             for _ in 0..threads {
-                let (to_read, read, hasher, select) = (&to_read, read.clone(), hasher.clone(), &select);
+                let (to_read, read, mut parser) = (&to_read, read.clone(), self.parser());
                 scope.spawn(move || {
-                    let mut key = String::new();
                     loop {
                         let next = to_read.lock().unwrap_or_else(PoisonError::into_inner).recv();
                         let Ok((number, mut block)) = next else { return };
-                        block.parse(longest, (&hasher, select), &mut key);
+                        block.parse(&mut parser);
                         if read.send((number, block)).is_err() {
                             return;
                         }
@@ -72,16 +110,12 @@ impl Collector {
                 });
             }
             drop(read);
-            self.count_blocks(current, &to_count, &give_back, tick);
+            self.count_in_order(current, &to_count, &give_back, tick);
             cutter.join().unwrap_or_else(|_| Err(io::Error::other("reading stopped")))
-        });
-        if let Err(error) = broken {
-            current.line += 1;
-            self.lose(current, Cause::Broken, 1, Some(error.to_string()));
-        }
+        })
     }
 
-    fn count_blocks(
+    fn count_in_order(
         &mut self,
         current: &mut Current,
         to_count: &Receiver<(u64, Block)>,
@@ -94,27 +128,7 @@ impl Collector {
             early.insert(number, block);
             while let Some(mut block) = early.remove(&next) {
                 next += 1;
-                for item in block.in_order(current.file, before) {
-                    match item {
-                        Next::Event(sighting) => self.take(current, &sighting),
-                        Next::Line(line, record) => {
-                            current.line = line;
-                            if record.len() > self.longest {
-                                self.lose(current, Cause::LongLine, 1, None);
-                            } else {
-                                self.record(current, record, Shape::Native, 0);
-                            }
-                        }
-                    }
-                }
-                before += block.parsed.lines;
-                current.line = before;
-                self.bytes += block.bytes;
-                if block.too_long {
-                    before += 1;
-                    current.line = before;
-                    self.lose(current, Cause::LongLine, 1, None);
-                }
+                self.count_block(current, &block, &mut before);
                 block.reset();
                 // Nobody wants it once the log has been cut.
                 let _ = give_back.try_send(block);
@@ -122,38 +136,55 @@ impl Collector {
             }
         }
     }
+
+    fn parser(&self) -> Parser {
+        Parser::new(self.in_flight.hasher.clone(), self.select.clone(), self.longest)
+    }
+
+    /// Counts what is in a block, which `before` lines of the log came before.
+    fn count_block(&mut self, current: &mut Current, block: &Block, before: &mut u64) {
+        for item in block.in_order(current.file, *before) {
+            match item {
+                Next::Event(sighting) => self.take(current, &sighting),
+                Next::PassedOver(stage, level) => self.pass_over(current, stage, level),
+                Next::Line(line, record) => {
+                    current.line = line;
+                    if record.len() > self.longest {
+                        self.lose(current, Cause::LongLine, 1, None);
+                    } else {
+                        self.record(current, record, Shape::Native, 0);
+                    }
+                }
+            }
+        }
+        *before += block.parsed.lines;
+        current.line = *before;
+        self.bytes += block.bytes;
+        if block.too_long {
+            *before += 1;
+            current.line = *before;
+            self.lose(current, Cause::LongLine, 1, None);
+        }
+    }
 }
 
 /// Cuts a log into blocks that end where a line does.
-struct Cutter {
-    empty: Receiver<Block>,
-    cut: SyncSender<(u64, Block)>,
+struct Cutter<R> {
+    input: R,
+    /// What was read of the next block.
+    rest: Vec<u8>,
+    /// Bytes of a block, more where a line is longer.
+    size: usize,
     longest: usize,
 }
 
-impl Cutter {
-    fn run(self, mut input: impl Read) -> io::Result<()> {
-        let (mut number, mut rest) = (0, Vec::new());
-        loop {
-            let Ok(mut block) = self.empty.recv() else { return Ok(()) };
-            block.lines.append(&mut rest);
-            let filled = self.fill(&mut block, &mut rest, &mut input);
-            let ends = !matches!(filled, Ok(true));
-            if block.bytes > 0 && self.cut.send((number, block)).is_err() {
-                return Ok(());
-            }
-            number += 1;
-            if ends {
-                return filled.map(drop);
-            }
-        }
-    }
-
-    /// Reads until a block is full and ends with a line; what comes behind that goes into `rest`. False at the end.
-    fn fill(&self, block: &mut Block, rest: &mut Vec<u8>, input: &mut impl Read) -> io::Result<bool> {
+impl<R: Read> Cutter<R> {
+    /// Fills an empty block until it is full and ends with a line. False at the end.
+    fn fill(&mut self, block: &mut Block) -> io::Result<bool> {
+        block.lines.append(&mut self.rest);
         let mut searched = 0;
         loop {
-            let more = input.by_ref().take(BLOCK as u64).read_to_end(&mut block.lines);
+            let more = self.input.by_ref().take(self.size as u64).read_to_end(&mut block.lines);
             let unsearched = block.lines.get(searched..).unwrap_or_default();
             let end = memchr::memrchr(b'\n', unsearched).map(|at| searched + at);
             match (end, more) {
@@ -170,7 +201,7 @@ impl Cutter {
                     return Err(error);
                 }
                 (Some(end), Ok(_)) => {
-                    rest.extend_from_slice(block.lines.get(end + 1..).unwrap_or_default());
+                    self.rest.extend_from_slice(block.lines.get(end + 1..).unwrap_or_default());
                     block.end_at(end);
                     return Ok(true);
                 }
@@ -179,23 +210,23 @@ impl Cutter {
                     block.bytes += block.lines.len() as u64;
                     block.lines = Vec::new();
                     block.too_long = true;
-                    return self.skip(block, rest, input);
+                    return self.skip(block);
                 }
             }
         }
     }
 
     /// Passes over the rest of a line.
-    fn skip(&self, block: &mut Block, rest: &mut Vec<u8>, input: &mut impl Read) -> io::Result<bool> {
-        let mut chunk = Vec::with_capacity(BLOCK);
+    fn skip(&mut self, block: &mut Block) -> io::Result<bool> {
+        let mut chunk = Vec::with_capacity(self.size);
         loop {
             chunk.clear();
-            let read = input.by_ref().take(BLOCK as u64).read_to_end(&mut chunk)?;
+            let read = self.input.by_ref().take(self.size as u64).read_to_end(&mut chunk)?;
             match memchr::memchr(b'\n', &chunk) {
                 _ if read == 0 => return Ok(false),
                 Some(end) => {
                     block.bytes += end as u64 + 1;
-                    rest.extend_from_slice(chunk.get(end + 1..).unwrap_or_default());
+                    self.rest.extend_from_slice(chunk.get(end + 1..).unwrap_or_default());
                     return Ok(true);
                 }
                 None => block.bytes += read as u64,

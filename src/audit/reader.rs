@@ -250,10 +250,10 @@ impl Collector {
 
     /// Counts an event that was read.
     pub(super) fn take(&mut self, current: &mut Current, sighting: &Sighting<'_>) {
-        self.lines += 1;
-        *self.shapes.entry(sighting.shape).or_default() += 1;
-        current.spread = None;
-        self.note_event(current, sighting);
+        self.note_event(current, sighting.shape, sighting.stage, sighting.seen.level);
+        if current.events == 1 {
+            self.note_first_event(current, sighting);
+        }
         self.sights.note(sighting.key);
         let wants = |key: &str| self.select.wants(user_of(key), sighting.seen.time);
         if !self.select.is_everything() && !wants(sighting.key) && !sighting.checks.iter().any(|key| wants(key)) {
@@ -316,23 +316,34 @@ impl Collector {
         }
     }
 
-    fn note_event(&mut self, current: &mut Current, sighting: &Sighting<'_>) {
+    /// Counts an event of nobody who is asked for, of which no more is known.
+    pub(super) fn pass_over(&mut self, current: &mut Current, stage: Stage, level: Level) {
+        self.note_event(current, Shape::Native, stage, level);
+        self.left_out += 1;
+    }
+
+    fn note_event(&mut self, current: &mut Current, shape: Shape, stage: Stage, level: Level) {
+        self.lines += 1;
+        *self.shapes.entry(shape).or_default() += 1;
+        current.spread = None;
         self.events += 1;
         current.events += 1;
-        if let Some(count) = self.stages.get_mut(sighting.stage as usize) {
+        if let Some(count) = self.stages.get_mut(stage as usize) {
             *count += 1;
         }
-        if let Some(count) = self.levels.get_mut(sighting.seen.level as usize) {
+        if let Some(count) = self.levels.get_mut(level as usize) {
             *count += 1;
         }
-        if current.events == 1 {
-            let identity = self.in_flight.hasher.identity(&sighting.request);
-            let twin = self.first_events.insert(identity, current.file);
-            let twin = twin.and_then(|twin| self.files.get(twin as usize)).cloned();
-            if let Some((twin, path)) = twin.zip(self.files.last().cloned()) {
-                let message = format!("starts with the same event as `{twin}`: what both hold is counted twice");
-                self.diagnose(DiagnosticKind::Note, &path, sighting.seen.line, 1, message);
-            }
+    }
+
+    /// Says so when another log begins alike.
+    fn note_first_event(&mut self, current: &Current, sighting: &Sighting<'_>) {
+        let identity = self.in_flight.hasher.identity(&sighting.request);
+        let twin = self.first_events.insert(identity, current.file);
+        let twin = twin.and_then(|twin| self.files.get(twin as usize)).cloned();
+        if let Some((twin, path)) = twin.zip(self.files.last().cloned()) {
+            let message = format!("starts with the same event as `{twin}`: what both hold is counted twice");
+            self.diagnose(DiagnosticKind::Note, &path, sighting.seen.line, 1, message);
         }
     }
 

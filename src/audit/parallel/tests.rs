@@ -17,7 +17,7 @@ fn line(kind: u8, id: u8) -> String {
     };
     let allowed = r#","responseStatus":{"code":200},"annotations":{"authorization.k8s.io/decision":"allow","authorization.k8s.io/reason":"why"}"#;
     let acting = r#","impersonatedUser":{"username":"alice","groups":["g"]},"responseStatus":{"code":200}"#;
-    match kind % 12 {
+    match kind % 18 {
         0 => event("RequestReceived", ""),
         1 => event("ResponseStarted", allowed),
         2..=5 => event("ResponseComplete", allowed),
@@ -30,22 +30,36 @@ fn line(kind: u8, id: u8) -> String {
             event("Panic", "")
         ),
         10 => "x".repeat(usize::from(id) * 20),
+        // What goes on in the next line, or further.
+        11 => event("ResponseComplete", r#","responseObject":{"items":["#),
+        12 => (if id.is_multiple_of(2) { "]}}" } else { "{}," }).to_owned(),
+        13 => event("ResponseComplete", "").repeat(2),
+        14 => format!("\u{c}{} \t\r", event("ResponseComplete", allowed)),
+        15 => event("ResponseComplete", allowed) + " x",
+        16 => event("ResponseComplete", r#","objectRef":"pods""#),
         _ => String::new(),
     }
 }
 
-fn read(text: &str, cores: usize) -> Usage {
+fn read(text: &[u8], cores: usize) -> Usage {
     let mut collector = Collector::new();
     collector.longest = 3_000;
-    collector.read_on(cores, "audit.log", text.as_bytes(), &mut || ());
+    match cores {
+        // One record after the other.
+        0 => collector.read("audit.log", &mut &*text),
+        _ => collector.read_on(cores, "audit.log", text, &mut || ()),
+    }
     collector.finish()
 }
 
-fn assert_same(text: &str) {
-    let (one, many) = (read(text, 1), read(text, 3));
-    assert_eq!(one.calls, many.calls);
-    assert_eq!(one.quality, many.quality);
-    assert_eq!(one.diagnostics, many.diagnostics);
+fn assert_same(text: &[u8]) {
+    let plain = read(text, 0);
+    for cores in [1, 3] {
+        let blocks = read(text, cores);
+        assert_eq!(plain.calls, blocks.calls, "{cores} cores");
+        assert_eq!(plain.quality, blocks.quality, "{cores} cores");
+        assert_eq!(plain.diagnostics, blocks.diagnostics, "{cores} cores");
+    }
 }
 
 proptest! {
@@ -63,8 +77,25 @@ proptest! {
         if ends {
             text.pop();
         }
+        assert_same(text.as_bytes());
+    }
+
+    #[test]
+    fn bytes_that_are_no_text_cost_their_line(lines in prop::collection::vec((any::<u8>(), any::<u8>()), 1..20), at in any::<prop::sample::Index>()) {
+        let mut text = lines.iter().map(|&(kind, id)| line(kind, id)).collect::<Vec<_>>().join("\n").into_bytes();
+        if !text.is_empty() {
+            let at = at.index(text.len());
+            text[at] = 0xff;
+        }
         assert_same(&text);
     }
+}
+
+#[test]
+fn lines_that_have_no_end_are_not_read_over_and_over() {
+    // Each goes on to the end of the block: read by as many deserialisers, it would take minutes.
+    let text = "{\"a\":[\n".repeat(50_000);
+    assert_same(text.as_bytes());
 }
 
 #[test]
@@ -72,7 +103,7 @@ fn a_line_over_the_limit_costs_itself_on_any_number_of_cores() {
     let good = line(2, 1);
     for length in [2_999, 3_000, 3_001, BLOCK - 1, BLOCK + 5_000, 3 * BLOCK] {
         let text = format!("{good}\n{}\n{good}\n", "x".repeat(length));
-        assert_same(&text);
-        assert_eq!(read(&text, 3).quality.events, 2);
+        assert_same(text.as_bytes());
+        assert_eq!(read(text.as_bytes(), 3).quality.events, 2);
     }
 }
