@@ -1,21 +1,14 @@
 //! A block of lines read on any thread: the events in it with their texts in one place, and the lines that are to be
 //! read in the order of the log, because they are no plain events.
 
-mod events;
-
 use std::borrow::Cow;
-
-use events::Events;
 
 use super::behind::Behind;
 use super::decision::Stage;
-use super::event::Event;
 use super::level::Level;
-use super::prefilter::Prefilter;
-use super::records;
-use super::select::Select;
+use super::line_parser::{LineParser, Next};
 use super::shape::Shape;
-use super::sighting::{self, Sighting};
+use super::sighting::Sighting;
 use super::stages::{Hasher, Identity, Request};
 use super::tally::{Said, Seen};
 use super::time::Time;
@@ -43,16 +36,22 @@ impl Block {
         self.bytes += line_feed as u64 + 1;
     }
 
+    /// Whether there are lines in it, be they empty.
+    pub(super) fn has_lines(&self) -> bool {
+        self.bytes > 0 && !(self.lines.is_empty() && self.too_long)
+    }
+
     /// Reads what its lines say.
-    pub(super) fn parse(&mut self, parser: &mut Parser) {
-        if self.bytes > 0 && !(self.lines.is_empty() && self.too_long) {
-            self.parsed.read(&self.lines, parser);
+    pub(super) fn parse(&mut self, parser: &mut LineParser, hasher: &Hasher) {
+        if self.has_lines() {
+            let parsed = &mut self.parsed;
+            parsed.lines = parser.read(&self.lines, (0, 0), &mut |next| parsed.add(&next, hasher));
         }
     }
 
     /// Everything in it, for a log that is the `file`th and of which `before` lines came before.
     pub(super) fn in_order(&self, file: u32, before: u64) -> impl Iterator<Item = Next<'_>> {
-        self.parsed.in_order(&self.lines, file, before)
+        self.parsed.in_order(file, before)
     }
 
     /// Makes room for others.
@@ -61,24 +60,6 @@ impl Block {
         self.lines.shrink_to(KEPT);
         (self.too_long, self.bytes) = (false, 0);
         self.parsed.reset();
-    }
-}
-
-/// What a thread needs to read blocks.
-#[derive(Debug)]
-pub(super) struct Parser {
-    hasher: Hasher,
-    select: Select,
-    longest: usize,
-    prefilter: Option<Prefilter>,
-    /// Where keys are written.
-    key: String,
-}
-
-impl Parser {
-    /// One for lines of at most `longest` bytes.
-    pub(super) fn new(hasher: Hasher, select: Select, longest: usize) -> Self {
-        Self { hasher, prefilter: Prefilter::of(&select), select, longest, key: String::new() }
     }
 }
 
@@ -98,8 +79,8 @@ enum Item {
     Event,
     /// A whole event of nobody who is asked for.
     PassedOver(Stage, Level),
-    /// A line for the thread that counts: its bytes in the block.
-    Line { line: u64, start: usize, end: usize },
+    /// A line for the thread that counts: its number and its bytes in the block.
+    Line(u64, usize, usize),
 }
 
 /// Bytes of `Parsed::texts`.
@@ -127,18 +108,6 @@ struct Stored {
     unread: bool,
 }
 
-/// What is to be done next, in the order of the log.
-#[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
-#[derive(Debug)]
-pub(super) enum Next<'a> {
-    /// Count an event.
-    Event(Sighting<'a>),
-    /// Count an event of nobody who is asked for.
-    PassedOver(Stage, Level),
-    /// Read a line of the block.
-    Line(u64, &'a [u8]),
-}
-
 impl Parsed {
     fn reset(&mut self) {
         self.texts.clear();
@@ -147,46 +116,17 @@ impl Parsed {
         self.lines = 0;
     }
 
-    /// Reads the lines of a block.
-    fn read(&mut self, lines: &[u8], parser: &mut Parser) {
-        let mut events = Events::of(lines);
-        let ends = memchr::memchr_iter(b'\n', lines).chain([lines.len()]);
-        let mut start = 0;
-        for end in ends {
-            self.lines += 1;
-            let record = lines.get(start..end).unwrap_or_default();
-            let text = record.trim_ascii();
-            // A log is known again by its first event.
-            let prefilter = parser.prefilter.as_ref().filter(|_| !self.events.is_empty());
-            let is_object = text.first() == Some(&b'{') && record.len() <= parser.longest;
-            if let Some((stage, level)) = prefilter.filter(|_| is_object).and_then(|filter| filter.passes_over(text)) {
-                self.items.push(Item::PassedOver(stage, level));
-            } else if let Some(event) = is_object.then(|| events.on_line(start, end)).flatten()
-                && self.event(event, text, parser)
-            {
-                self.items.push(Item::Event);
-            } else if !text.is_empty() {
-                self.items.push(Item::Line { line: self.lines, start, end });
+    fn add(&mut self, next: &Next<'_>, hasher: &Hasher) {
+        let item = match next {
+            Next::Event(sighting) => {
+                let stored = self.store(sighting, hasher);
+                self.events.push(stored);
+                Item::Event
             }
-            start = end + 1;
-        }
-    }
-
-    /// Takes a plain event; false for everything else.
-    fn event(&mut self, mut event: Event<'_>, text: &[u8], parser: &mut Parser) -> bool {
-        if !event.is_audit() {
-            return false;
-        }
-        let shape = records::mended(text, &mut event);
-        let place = (0, self.lines);
-        let sighting = sighting::of(&event, shape, text.len(), place, &parser.select, &mut parser.key);
-        let Ok(sighting) = sighting else { return false };
-        if let Some(prefilter) = &mut parser.prefilter {
-            prefilter.note(sighting.key);
-        }
-        let stored = self.store(&sighting, &parser.hasher);
-        self.events.push(stored);
-        true
+            Next::PassedOver(stage, level) => Item::PassedOver(*stage, *level),
+            Next::Line(line, start, end) => Item::Line(*line, *start, *end),
+        };
+        self.items.push(item);
     }
 
     fn store(&mut self, sighting: &Sighting<'_>, hasher: &Hasher) -> Stored {
@@ -218,8 +158,8 @@ impl Parsed {
         (start, self.texts.len())
     }
 
-    /// Everything in these lines, for a log that is the `file`th and of which `before` lines came before.
-    fn in_order<'a>(&'a self, lines: &'a [u8], file: u32, before: u64) -> impl Iterator<Item = Next<'a>> {
+    /// Everything in it, for a log that is the `file`th and of which `before` lines came before.
+    fn in_order<'a>(&'a self, file: u32, before: u64) -> impl Iterator<Item = Next<'a>> {
         let text = |(start, end): Text| self.texts.get(start..end).unwrap_or_default();
         let mut events = self.events.iter();
         let event = move |stored: &'a Stored| {
@@ -249,11 +189,9 @@ impl Parsed {
             })
         };
         self.items.iter().filter_map(move |item| match item {
-            Item::Line { line, start, end } => {
-                Some(Next::Line(before + line, lines.get(*start..*end).unwrap_or_default()))
-            }
             Item::Event => events.next().map(&event),
             Item::PassedOver(stage, level) => Some(Next::PassedOver(*stage, *level)),
+            Item::Line(line, start, end) => Some(Next::Line(before + line, *start, *end)),
         })
     }
 }

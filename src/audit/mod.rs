@@ -12,6 +12,7 @@ mod impersonation;
 mod key;
 mod level;
 mod limits;
+mod line_parser;
 mod merge;
 mod parallel;
 pub mod policy;

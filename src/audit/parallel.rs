@@ -7,8 +7,9 @@ use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-use super::block::{Block, Next, Parser};
+use super::block::Block;
 use super::cause::Cause;
+use super::line_parser::{LineParser, Next};
 use super::reader::{Collector, Current, Head};
 use super::shape::Shape;
 
@@ -50,12 +51,16 @@ impl Collector {
         mut cutter: Cutter<impl Read>,
         tick: &mut dyn FnMut(),
     ) -> io::Result<()> {
-        let mut parser = self.parser();
+        let mut parser = LineParser::new(self.select.clone(), self.longest);
         let (mut block, mut before) = (Block::default(), 0);
         loop {
             let more = cutter.fill(&mut block);
-            block.parse(&mut parser);
-            self.count_block(current, &block, &mut before);
+            if block.has_lines() {
+                let place = (current.file, before);
+                let mut each = |next: Next<'_>| self.count(current, next, &block.lines);
+                before += parser.read(&block.lines, place, &mut each);
+            }
+            self.end_block(current, &block, &mut before);
             block.reset();
             tick();
             match more {
@@ -97,12 +102,13 @@ impl Collector {
                 Ok(())
             });
             for _ in 0..threads {
-                let (to_read, read, mut parser) = (&to_read, read.clone(), self.parser());
+                let (to_read, read, hasher) = (&to_read, read.clone(), self.in_flight.hasher.clone());
+                let mut parser = LineParser::new(self.select.clone(), self.longest);
                 scope.spawn(move || {
                     loop {
                         let next = to_read.lock().unwrap_or_else(PoisonError::into_inner).recv();
                         let Ok((number, mut block)) = next else { return };
-                        block.parse(&mut parser);
+                        block.parse(&mut parser, &hasher);
                         if read.send((number, block)).is_err() {
                             return;
                         }
@@ -128,7 +134,11 @@ impl Collector {
             early.insert(number, block);
             while let Some(mut block) = early.remove(&next) {
                 next += 1;
-                self.count_block(current, &block, &mut before);
+                for item in block.in_order(current.file, before) {
+                    self.count(current, item, &block.lines);
+                }
+                before += block.parsed.lines;
+                self.end_block(current, &block, &mut before);
                 block.reset();
                 // Nobody wants it once the log has been cut.
                 let _ = give_back.try_send(block);
@@ -137,27 +147,23 @@ impl Collector {
         }
     }
 
-    fn parser(&self) -> Parser {
-        Parser::new(self.in_flight.hasher.clone(), self.select.clone(), self.longest)
-    }
-
-    /// Counts what is in a block, which `before` lines of the log came before.
-    fn count_block(&mut self, current: &mut Current, block: &Block, before: &mut u64) {
-        for item in block.in_order(current.file, *before) {
-            match item {
-                Next::Event(sighting) => self.take(current, &sighting),
-                Next::PassedOver(stage, level) => self.pass_over(current, stage, level),
-                Next::Line(line, record) => {
-                    current.line = line;
-                    if record.len() > self.longest {
-                        self.lose(current, Cause::LongLine, 1, None);
-                    } else {
-                        self.record(current, record, Shape::Native, 0);
-                    }
+    fn count(&mut self, current: &mut Current, next: Next<'_>, lines: &[u8]) {
+        match next {
+            Next::Event(sighting) => self.take(current, &sighting),
+            Next::PassedOver(stage, level) => self.pass_over(current, stage, level),
+            Next::Line(line, start, end) => {
+                current.line = line;
+                if end - start > self.longest {
+                    self.lose(current, Cause::LongLine, 1, None);
+                } else {
+                    self.record(current, lines.get(start..end).unwrap_or_default(), Shape::Native, 0);
                 }
             }
         }
-        *before += block.parsed.lines;
+    }
+
+    /// A block has been counted, with which so many lines of the log have been read.
+    fn end_block(&mut self, current: &mut Current, block: &Block, before: &mut u64) {
         current.line = *before;
         self.bytes += block.bytes;
         if block.too_long {
