@@ -50,8 +50,8 @@ impl Block {
     }
 
     /// Everything in it, for a log that is the `file`th and of which `before` lines came before.
-    pub(super) fn in_order(&self, file: u32, before: u64) -> impl Iterator<Item = Next<'_>> {
-        self.parsed.in_order(file, before)
+    pub(super) fn in_order(&self, file: u32, before: u64, each: &mut impl FnMut(Next<'_>)) {
+        self.parsed.in_order(file, before, each);
     }
 
     /// Makes room for others.
@@ -159,39 +159,44 @@ impl Parsed {
     }
 
     /// Everything in it, for a log that is the `file`th and of which `before` lines came before.
-    fn in_order<'a>(&'a self, file: u32, before: u64) -> impl Iterator<Item = Next<'a>> {
-        let text = |(start, end): Text| self.texts.get(start..end).unwrap_or_default();
+    fn in_order(&self, file: u32, before: u64, each: &mut impl FnMut(Next<'_>)) {
         let mut events = self.events.iter();
-        let event = move |stored: &'a Stored| {
-            Next::Event(Sighting {
-                request: Request::Known(stored.identity),
-                stage: stored.stage,
-                decision: stored.decision,
-                key: text(stored.key),
-                seen: Seen {
-                    code: stored.code,
-                    time: stored.time,
-                    file,
-                    line: before + stored.line,
-                    audit_id: text(stored.audit_id),
-                    level: stored.level,
-                },
-                said: Said {
-                    reason: text(stored.reason),
-                    object_namespace: text(stored.object_namespace),
-                    impersonator: stored.impersonator.map(text),
-                    attributed_from: stored.attributed_from.map(text),
-                    behind: Cow::Borrowed(&stored.behind),
-                    unread: stored.unread,
-                },
-                checks: stored.checks.clone(),
-                shape: stored.shape,
-            })
-        };
-        self.items.iter().filter_map(move |item| match item {
-            Item::Event => events.next().map(&event),
-            Item::PassedOver(stage, level) => Some(Next::PassedOver(*stage, *level)),
-            Item::Line(line, start, end) => Some(Next::Line(before + line, *start, *end)),
-        })
+        for item in &self.items {
+            match item {
+                Item::Event => events.next().into_iter().for_each(|stored| {
+                    each(Next::Event(&self.sighting(stored, file, before)));
+                }),
+                Item::PassedOver(stage, level) => each(Next::PassedOver(*stage, *level)),
+                Item::Line(line, start, end) => each(Next::Line(before + line, *start, *end)),
+            }
+        }
+    }
+
+    fn sighting<'a>(&'a self, stored: &'a Stored, file: u32, before: u64) -> Sighting<'a> {
+        let text = |(start, end): Text| self.texts.get(start..end).unwrap_or_default();
+        Sighting {
+            request: Request::Known(stored.identity),
+            stage: stored.stage,
+            decision: stored.decision,
+            key: text(stored.key),
+            seen: Seen {
+                code: stored.code,
+                time: stored.time,
+                file,
+                line: before + stored.line,
+                audit_id: text(stored.audit_id),
+                level: stored.level,
+            },
+            said: Said {
+                reason: text(stored.reason),
+                object_namespace: text(stored.object_namespace),
+                impersonator: stored.impersonator.map(text),
+                attributed_from: stored.attributed_from.map(text),
+                behind: Cow::Borrowed(&stored.behind),
+                unread: stored.unread,
+            },
+            checks: stored.checks.clone(),
+            shape: stored.shape,
+        }
     }
 }

@@ -24,11 +24,10 @@ pub(super) struct LineParser {
 }
 
 /// What is to be done next, in the order of the log.
-#[expect(clippy::large_enum_variant, reason = "one at a time, on the stack")]
 #[derive(Debug)]
 pub(super) enum Next<'a> {
     /// Count an event.
-    Event(Sighting<'a>),
+    Event(&'a Sighting<'a>),
     /// Count an event of nobody who is asked for.
     PassedOver(Stage, Level),
     /// Read what may be several records, or none: the line's number, and its bytes from one place to another.
@@ -68,6 +67,7 @@ impl LineParser {
     }
 
     /// Takes a plain event; false for everything else.
+    #[inline]
     fn event(&mut self, mut event: Event<'_>, text: &[u8], place: (u32, u64), each: &mut impl FnMut(Next<'_>)) -> bool {
         if !event.is_audit() {
             return false;
@@ -79,7 +79,7 @@ impl LineParser {
         if let Some(prefilter) = &mut self.prefilter {
             prefilter.note(sighting.key);
         }
-        each(Next::Event(sighting));
+        each(Next::Event(&sighting));
         true
     }
 }

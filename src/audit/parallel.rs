@@ -134,9 +134,7 @@ impl Collector {
             early.insert(number, block);
             while let Some(mut block) = early.remove(&next) {
                 next += 1;
-                for item in block.in_order(current.file, before) {
-                    self.count(current, item, &block.lines);
-                }
+                block.in_order(current.file, before, &mut |next| self.count(current, next, &block.lines));
                 before += block.parsed.lines;
                 self.end_block(current, &block, &mut before);
                 block.reset();
@@ -149,7 +147,7 @@ impl Collector {
 
     fn count(&mut self, current: &mut Current, next: Next<'_>, lines: &[u8]) {
         match next {
-            Next::Event(sighting) => self.take(current, &sighting),
+            Next::Event(sighting) => self.take(current, sighting),
             Next::PassedOver(stage, level) => self.pass_over(current, stage, level),
             Next::Line(line, start, end) => {
                 current.line = line;

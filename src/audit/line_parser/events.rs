@@ -26,6 +26,7 @@ impl<'a> Events<'a> {
 
     /// The event that is the line from one byte to another: `None` where it is anything else. Lines are asked for in
     /// their order.
+    #[inline]
     pub(super) fn on_line(&mut self, start: usize, end: usize) -> Option<Event<'a>> {
         let line = self.lines.get(start..end)?;
         let Some(text) = self.text else { return records::parse(line.trim_ascii()).ok() };
