@@ -9,14 +9,10 @@ pub enum Loss {
     Impersonation,
     /// The query of the URL: no name by `fieldSelector=metadata.name=…`.
     Query,
-    /// The whole URL: no calls of paths that are no resources; attributes are those of `objectRef`.
-    Url,
     /// `objectRef`, whose namespace tells of bodies of cluster-scoped objects.
     ObjectRef,
     /// The level; `Metadata`, or `Request` where a body shows.
     Level,
-    /// What was asked to be written.
-    Body,
     /// The exact HTTP status: a patch or an update that made its object (201) looks like any other.
     Code,
     /// Requests that came in and were not answered.
@@ -25,26 +21,16 @@ pub enum Loss {
 
 impl Loss {
     /// Every loss.
-    pub const ALL: [Self; 8] = [
-        Self::Impersonation,
-        Self::Query,
-        Self::Url,
-        Self::ObjectRef,
-        Self::Level,
-        Self::Body,
-        Self::Code,
-        Self::Received,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::Impersonation, Self::Query, Self::ObjectRef, Self::Level, Self::Code, Self::Received];
 
     /// What is lost, in a few words.
     pub fn text(self) -> &'static str {
         match self {
             Self::Impersonation => "impersonated user",
             Self::Query => "query of the URL",
-            Self::Url => "URL, and with it non-resource paths",
             Self::ObjectRef => "`objectRef` beside the URL",
             Self::Level => "audit level",
-            Self::Body => "bodies",
             Self::Code => "HTTP status (created or changed)",
             Self::Received => "requests without an answer",
         }
@@ -57,10 +43,8 @@ impl Loss {
                 "a call made as another user counts for who made it, and `impersonate` does not show"
             }
             Self::Query => "a list or watch of one name (`fieldSelector=metadata.name=…`) looks like one of all",
-            Self::Url => "attributes are those of `objectRef`; calls of paths that are no resources do not show",
             Self::ObjectRef => "the namespace in the body of a cluster-scoped object does not show",
             Self::Level => "`Metadata` is taken, or `Request` where there is a body",
-            Self::Body => "checks that depend on what was written can only be suspected",
             Self::Code => "a patch or an update that made its object (201, which needs `create`) looks like any other",
             Self::Received => "a request that was never answered does not show",
         }
@@ -82,7 +66,6 @@ impl Shape {
         match self {
             Self::Gke => &[Loss::Impersonation, Loss::Query, Loss::ObjectRef, Loss::Level, Loss::Code, Loss::Received],
             Self::AzureTable => &[Loss::Impersonation],
-            Self::Ocsf => &[Loss::Impersonation, Loss::Url, Loss::Body, Loss::Level, Loss::Received],
             _ => &[],
         }
     }

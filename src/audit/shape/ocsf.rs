@@ -1,10 +1,15 @@
-//! OCSF API Activity (class 6003), as Amazon Security Lake keeps EKS audit events: no URL, no level, no stage.
+//! OCSF API Activity (class 6003), as Amazon Security Lake keeps EKS audit events: what the schema has no place for, such
+//! as bodies, lies in `unmapped`. Without a stage it is taken for an answer, without a level for `Metadata`.
 
 use std::borrow::Cow;
 
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
-use super::super::event::{Annotations, Event, Name, ObjectRef, Status, Text};
+use super::super::decision::Stage;
+use super::super::event::User as Impersonated;
+use super::super::event::{Annotations, Authentication, Event, Name, ObjectRef, Raw, Status, Text};
+use super::super::level::Level;
 use super::envelope::Outer;
 use super::{Opened, Shape};
 
@@ -17,10 +22,45 @@ struct Activity<'a> {
     actor: Actor<'a>,
     #[serde(borrow)]
     resources: Vec<Resource<'a>>,
+    /// When the request came in; only with the time of the stage beside it.
+    #[serde(borrow)]
+    start_time_dt: Text<'a>,
     #[serde(borrow)]
     time_dt: Text<'a>,
-    #[serde(borrow, rename = "http_request")]
+    #[serde(borrow)]
     http_request: Option<HttpRequest<'a>>,
+    #[serde(borrow)]
+    metadata: Metadata<'a>,
+    /// The stage.
+    #[serde(borrow)]
+    message: Text<'a>,
+    #[serde(borrow)]
+    unmapped: Option<&'a RawValue>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Metadata<'a> {
+    #[serde(borrow)]
+    log_level: Text<'a>,
+}
+
+/// Fields of the event that have no place in the schema.
+#[derive(Debug, Default, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+struct Unmapped<'a> {
+    #[serde(borrow)]
+    annotations: Option<Annotations<'a>>,
+    #[serde(borrow)]
+    authentication_metadata: Option<Box<Authentication<'a>>>,
+    #[serde(borrow)]
+    impersonated_user: Option<Box<Impersonated<'a>>>,
+    #[serde(borrow)]
+    request_object: Raw<'a>,
+    #[serde(borrow)]
+    response_object: Raw<'a>,
+    #[serde(borrow)]
+    response_status: Option<Status<'a>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -98,6 +138,8 @@ struct Group<'a> {
 struct HttpRequest<'a> {
     #[serde(borrow)]
     url: Option<Url<'a>>,
+    #[serde(borrow)]
+    user_agent: Text<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -116,9 +158,15 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
     if activity.api.operation.is_empty() {
         return None;
     }
-    let authorization = activity.actor.authorizations.into_iter().next().unwrap_or_default();
-    let decision = Text(Cow::Owned(authorization.decision.to_ascii_lowercase()));
-    let reason = authorization.policy.map(|policy| policy.desc).unwrap_or_default();
+    let unmapped: Unmapped<'a> =
+        activity.unmapped.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    let annotations = match activity.actor.authorizations.into_iter().next() {
+        Some(authorization) => Annotations {
+            decision: Text(Cow::Owned(authorization.decision.to_ascii_lowercase())),
+            reason: authorization.policy.map(|policy| policy.desc).unwrap_or_default(),
+        },
+        None => unmapped.annotations.unwrap_or_default(),
+    };
     let object = activity.resources.into_iter().next().map(|resource| ObjectRef {
         resource: resource.r#type,
         namespace: resource.namespace,
@@ -126,19 +174,32 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
         api_group: resource.group.map(|group| group.name).unwrap_or_default(),
         ..ObjectRef::default()
     });
-    let url = activity.http_request.and_then(|request| request.url);
+    let mut status = activity.api.response;
+    if status.message.is_empty() {
+        status.message = unmapped.response_status.unwrap_or_default().message;
+    }
+    let known = |text: Text<'a>, is: bool, or: &'static str| if is { text } else { Text(Cow::Borrowed(or)) };
+    let has_level = Level::of(&activity.metadata.log_level) != Level::Other;
+    let has_stage = Stage::of(&activity.message) != Stage::Other;
+    let (url, user_agent) =
+        activity.http_request.map_or_else(Default::default, |request| (request.url, request.user_agent));
+    let has_start = !activity.start_time_dt.is_empty();
     let event = Event {
-        // No body is kept.
-        level: Text(Cow::Borrowed("Metadata")),
-        stage: Text(Cow::Borrowed("ResponseComplete")),
+        level: known(activity.metadata.log_level, has_level, Level::Metadata.name()),
+        stage: known(activity.message, has_stage, Stage::ResponseComplete.name()),
         audit_id: activity.api.request.uid,
-        verb: Some(activity.api.operation).filter(|verb| !verb.is_empty()),
+        verb: Some(activity.api.operation),
         request_uri: url.map(|url| url.path).unwrap_or_default(),
         user: Name { username: activity.actor.user.name },
+        impersonated_user: unmapped.impersonated_user,
+        authentication_metadata: unmapped.authentication_metadata,
+        user_agent,
         object_ref: object,
-        response_status: Some(activity.api.response),
-        request_received_timestamp: activity.time_dt,
-        annotations: Some(Annotations { decision, reason }),
+        response_status: Some(status),
+        request_received_timestamp: if has_start { activity.start_time_dt } else { activity.time_dt },
+        annotations: Some(annotations),
+        request_object: unmapped.request_object,
+        response_object: unmapped.response_object,
         ..Event::default()
     };
     Some(Opened::Event(Shape::Ocsf, Box::new(event)))

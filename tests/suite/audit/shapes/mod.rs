@@ -35,19 +35,12 @@ fn lose(mut event: Value, loss: Loss) -> Option<Value> {
             let uri = fields["requestURI"].as_str()?.split('?').next()?.to_owned();
             fields.insert("requestURI".to_owned(), uri.into());
         }
-        Loss::Url => {
-            fields.remove("requestURI");
-            fields.get("objectRef")?;
-        }
         Loss::ObjectRef => {
             fields.remove("objectRef");
         }
         Loss::Level => {
             let level = if fields.contains_key("requestObject") { "Request" } else { "Metadata" };
             fields.insert("level".to_owned(), level.into());
-        }
-        Loss::Body => {
-            fields.remove("requestObject");
         }
         Loss::Code => {
             if let Some(code) = event.pointer_mut("/responseStatus/code") {

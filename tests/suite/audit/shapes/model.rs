@@ -170,30 +170,39 @@ fn rename(event: &mut Value, name: impl Fn(&str) -> String) {
     }
 }
 
-/// An OCSF API Activity.
-pub fn activity(event: &Value) -> Option<Value> {
-    let object = event.get("objectRef")?;
-    if event["stage"] == "RequestReceived" {
-        return None;
-    }
-    let part = |key: &str| object[key].as_str().unwrap_or_default();
-    let glued = if part("subresource").is_empty() {
-        part("resource").to_owned()
-    } else {
-        format!("{}/{}", part("resource"), part("subresource"))
-    };
+/// An OCSF API Activity of Security Lake.
+pub fn activity(event: &Value) -> Value {
     let mut activity = json!({
         "class_uid": 6003,
-        "metadata": {"product": {"name": "Amazon EKS"}},
-        "api": {"operation": event["verb"], "request": {"uid": event["auditID"]}, "response": event["responseStatus"]},
+        "metadata": {"product": {"name": "Amazon EKS"}, "log_level": event["level"]},
+        "message": event["stage"],
+        "api": {"operation": event["verb"], "request": {"uid": event["auditID"]}, "response": null},
         "actor": {"user": {"name": event["user"]["username"]}},
-        "resources": [{"type": glued, "name": part("name"), "namespace": part("namespace"), "group": {"name": part("apiGroup")}}],
-        "time_dt": event["requestReceivedTimestamp"],
+        "http_request": {"url": {"path": event["requestURI"]}, "user_agent": event["userAgent"]},
+        "resources": [],
+        "start_time_dt": event["requestReceivedTimestamp"],
+        "time_dt": event["stageTimestamp"],
     });
+    activity["api"]["response"] = json!({"code": event.pointer("/responseStatus/code").unwrap_or(&0.into())});
+    if let Some(object) = event.get("objectRef") {
+        let part = |key: &str| object[key].as_str().unwrap_or_default();
+        let glued = if part("subresource").is_empty() {
+            part("resource").to_owned()
+        } else {
+            format!("{}/{}", part("resource"), part("subresource"))
+        };
+        activity["resources"] = json!([{"type": glued, "name": part("name"), "namespace": object["namespace"], "group": {"name": part("apiGroup")}}]);
+    }
     if let Some(annotations) = event.get("annotations") {
         let (decision, reason) =
             (&annotations["authorization.k8s.io/decision"], &annotations["authorization.k8s.io/reason"]);
         activity["actor"]["authorizations"] = json!([{"decision": decision, "policy": {"desc": reason}}]);
     }
-    Some(activity)
+    let mut rest = event.clone();
+    let fields = rest.as_object_mut().expect("an object");
+    for mapped in ["apiVersion", "level", "stage", "verb", "auditID", "requestURI", "objectRef", "userAgent"] {
+        fields.remove(mapped);
+    }
+    activity["unmapped"] = rest;
+    activity
 }

@@ -119,13 +119,7 @@ pub const CARRIERS: &[Carrier] = &[
         lines(events.iter().map(|event| json!({"preview": false, "result": {"_raw": event.to_string()}})))
     }),
     carrier(Shape::Panther, "JSON lines", |events| lines(events.iter().map(model::panther))),
-    carrier(Shape::Ocsf, "JSON lines", |events| {
-        lines(events.iter().enumerate().filter_map(|(at, event)| {
-            // One record of a call: its end.
-            let later = events.iter().skip(at + 1).any(|later| later["auditID"] == event["auditID"]);
-            (!later).then(|| model::activity(event)).flatten()
-        }))
-    }),
+    carrier(Shape::Ocsf, "JSON lines", |events| lines(events.iter().map(model::activity))),
     carrier(Shape::Loki, "push", |events| {
         let values: Vec<_> = events.iter().map(|event| json!(["1700000000000000000", event.to_string()])).collect();
         json!({"streams": [{"stream": {}, "values": values}]}).to_string()
