@@ -4,6 +4,7 @@
 use std::borrow::Cow;
 
 use super::behind::Behind;
+use super::clients::Client;
 use super::decision::Stage;
 use super::level::Level;
 use super::line_parser::{LineParser, Next};
@@ -106,11 +107,14 @@ struct Stored {
     checks: Vec<String>,
     behind: Vec<Behind>,
     unread: bool,
+    agent: Text,
+    extra: Text,
 }
 
 impl Parsed {
     fn reset(&mut self) {
         self.texts.clear();
+        self.texts.shrink_to(KEPT);
         self.items.clear();
         self.events.clear();
         self.lines = 0;
@@ -149,6 +153,8 @@ impl Parsed {
             checks: sighting.checks.clone(),
             behind: said.behind.to_vec(),
             unread: said.unread,
+            agent: self.text(said.client.agent),
+            extra: self.text(said.client.extra),
         }
     }
 
@@ -194,6 +200,7 @@ impl Parsed {
                 attributed_from: stored.attributed_from.map(text),
                 behind: Cow::Borrowed(&stored.behind),
                 unread: stored.unread,
+                client: Client { agent: text(stored.agent), extra: text(stored.extra) },
             },
             checks: stored.checks.clone(),
             shape: stored.shape,

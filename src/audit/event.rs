@@ -94,13 +94,16 @@ impl Event<'_> {
     }
 }
 
-/// The authenticated user; its groups and extras are not used.
+/// The authenticated user; its groups are not used.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 pub struct Name<'a> {
     /// User name.
     #[serde(borrow)]
     pub username: Text<'a>,
+    /// Unparsed: what it says is the same in most events.
+    #[serde(borrow)]
+    pub extra: Raw<'a>,
 }
 
 /// The impersonated user: each field was checked.

@@ -47,6 +47,11 @@ pub(super) fn write<'k>(
     key
 }
 
+/// The user of a key.
+pub(super) fn user(key: &str) -> &str {
+    key.split(END).next().unwrap_or_default()
+}
+
 const RESOURCE: &str = "r";
 const PATH: &str = "u";
 

@@ -6,6 +6,7 @@ use std::collections::btree_map::Entry;
 use std::sync::Arc;
 
 use super::behind;
+use super::clients;
 use super::level::Level;
 use super::time::Time;
 use super::usage::{
@@ -21,6 +22,7 @@ impl Usage {
     pub fn merge(mut self, other: Self) -> Self {
         let calls = self.calls.into_iter().chain(other.calls).map(Arc::unwrap_or_clone);
         self.calls = united(calls).into_values().map(Arc::new).collect();
+        self.clients = clients::united(self.clients.into_iter().chain(other.clients));
         self.quality.merge(other.quality);
         self.diagnostics.extend(other.diagnostics);
         self.diagnostics.sort();

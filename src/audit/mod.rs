@@ -4,6 +4,7 @@
 mod behind;
 mod block;
 mod cause;
+mod clients;
 mod decision;
 pub mod event;
 mod follow;
@@ -31,6 +32,7 @@ mod url;
 mod usage;
 
 pub use behind::{Behind, What};
+pub use clients::Clients;
 pub use follow::Following;
 pub use limits::Limit;
 pub use profile::{Profile, Said};

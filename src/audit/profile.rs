@@ -3,12 +3,14 @@
 mod check;
 mod cut;
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::sync::Arc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::clients::Clients;
 use super::select::Select;
 use super::usage::{LogQuality, Observed, Usage};
 use crate::source::{Diagnostic, DiagnosticKind, Location};
@@ -31,6 +33,9 @@ pub struct Profile {
     /// What the logs lost or is worth knowing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Said>,
+    /// From where the calls of a user came, by user.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub clients: BTreeMap<String, Clients>,
     /// Distinct calls, sorted.
     pub calls: Vec<Observed>,
 }
@@ -65,6 +70,7 @@ impl Profile {
             schema: SCHEMA.to_owned(),
             quality: usage.quality,
             diagnostics: usage.diagnostics.iter().map(said).collect(),
+            clients: usage.clients,
             calls: usage.calls.into_iter().map(Arc::unwrap_or_clone).collect(),
         }
     }
@@ -78,6 +84,7 @@ impl Profile {
         };
         let whole = Usage {
             calls: self.calls.into_iter().map(Arc::new).collect(),
+            clients: self.clients,
             quality: self.quality,
             diagnostics: self.diagnostics.into_iter().map(diagnostic).collect(),
         };

@@ -11,6 +11,7 @@ use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location};
 use super::cause::Cause;
 use super::decision::Stage;
 use super::framing::{Frames, HEAD, LONGEST, Lost as Unframed, Step};
+use super::key;
 use super::level::Level;
 use super::limits::Sights;
 use super::select::Select;
@@ -220,10 +221,11 @@ impl Collector {
             named.map(|(name, count)| ((*name).to_owned(), *count)).collect()
         };
         let skipped = self.skipped.iter().map(|(cause, &lines)| Skipped { cause: cause.text().to_owned(), lines });
-        let mut calls = self.tally.finish(&self.files);
+        let (mut calls, mut clients) = self.tally.finish(&self.files);
         // Beside a check on a user who is asked for stands the call as another, who is not.
         if !self.select.is_everything() {
             calls.retain(|call| self.select.wants(&call.user, Time::of(&call.last)));
+            clients.retain(|user, _| self.select.wants_user(user));
         }
         let first = calls.iter().map(|call| Time::of(&call.first)).filter(|time| !time.is_none()).min();
         let last = calls.iter().map(|call| Time::of(&call.last)).max();
@@ -244,6 +246,7 @@ impl Collector {
                 last: text(last),
             },
             calls: calls.into_iter().map(Arc::new).collect(),
+            clients,
             diagnostics: self.diagnostics,
         }
     }
@@ -255,7 +258,7 @@ impl Collector {
             self.note_first_event(current, sighting);
         }
         self.sights.note(sighting.key);
-        let wants = |key: &str| self.select.wants(user_of(key), sighting.seen.time);
+        let wants = |key: &str| self.select.wants(key::user(key), sighting.seen.time);
         if !self.select.is_everything() && !wants(sighting.key) && !sighting.checks.iter().any(|key| wants(key)) {
             self.left_out += 1;
             current.timeless += u64::from(sighting.seen.time.is_none() && self.select.asks_for_times());
@@ -394,11 +397,6 @@ impl Current {
         let lost = self.lost.entry(cause).or_insert(Lost { line, column, detail, lines: 0 });
         lost.lines += 1;
     }
-}
-
-/// The user of a key.
-fn user_of(key: &str) -> &str {
-    key.split('\0').next().unwrap_or_default()
 }
 
 fn cause_of(lost: Unframed) -> (Cause, Option<String>) {

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use super::behind::{self, Shown};
 use super::cause::Cause;
+use super::clients::Client;
 use super::decision::{self, Stage};
 use super::event::Event;
 use super::impersonation;
@@ -94,6 +95,7 @@ pub(super) fn of<'a>(
             attributed_from: attributed.map(|_| shown),
             behind: Cow::Owned(shown_behind.behind),
             unread: shown_behind.unread,
+            client: client(event),
         },
         shape,
     })
@@ -122,6 +124,11 @@ fn checks(event: &Event<'_>, attributes: &Attributes<'_>, code: u16, decision: D
 /// Whose call it is: the impersonated user's where there is one.
 fn user<'a>(event: &'a Event<'_>) -> &'a str {
     event.impersonated_user.as_ref().map_or(&event.user.username, |user| &user.username)
+}
+
+fn client<'a>(event: &'a Event<'_>) -> Client<'a> {
+    let extra = Some(&*event.user.extra.0).filter(|extra| extra.len() <= key::LONGEST);
+    Client { agent: &event.user_agent, extra: extra.unwrap_or_default() }
 }
 
 /// Whether an event says more than is kept of any call.

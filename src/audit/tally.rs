@@ -3,12 +3,14 @@
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
-use std::hash::BuildHasher;
+use std::hash::{BuildHasher, Hash};
 
+use foldhash::HashMap;
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
 
 use super::behind::{self, Behind};
+use super::clients::{self, Client, Clients};
 use super::key::{self, cut};
 use super::level::Level;
 use super::time::Time;
@@ -39,6 +41,8 @@ pub(super) struct Said<'a> {
     pub(super) behind: Cow<'a, [Behind]>,
     /// The body decides what was checked, and is not there.
     pub(super) unread: bool,
+    /// Who made the call for the user.
+    pub(super) client: Client<'a>,
 }
 
 /// A distinct call of a [`Tally`].
@@ -55,6 +59,7 @@ pub(super) struct Tally {
     calls: Vec<Call>,
     details: Vec<Detail>,
     texts: Texts,
+    clients: HashMap<Box<str>, Clients>,
 }
 
 /// A key, and the call that it is of.
@@ -83,6 +88,8 @@ struct Call {
     code: u16,
     level: Level,
     sampled: bool,
+    /// Hash of the last client.
+    client: u32,
 }
 
 /// What few calls of a kind touch.
@@ -117,6 +124,15 @@ impl Tally {
         {
             detail.count(call, seen);
             detail.describe(call, said, &mut self.texts);
+            let client = self.texts.hash(said.client);
+            if call.client != client {
+                call.client = client;
+                let user = key::user(key);
+                match self.clients.get_mut(user) {
+                    Some(clients) => clients.note(said.client),
+                    None => self.clients.entry(user.into()).or_default().note(said.client),
+                }
+            }
         }
         slot
     }
@@ -151,13 +167,14 @@ impl Tally {
             code: seen.code,
             level: seen.level,
             sampled: false,
+            client: 0,
         });
         self.details.push(Detail { first: seen.time, ..Detail::default() });
         Slot(call)
     }
 
     /// The calls, sorted; `files` are the paths that [`Seen::file`] counts.
-    pub(super) fn finish(self, files: &[String]) -> Vec<Observed> {
+    pub(super) fn finish(self, files: &[String]) -> (Vec<Observed>, BTreeMap<String, Clients>) {
         let mut places: Vec<Place> = self.index.into_iter().collect();
         places.sort_unstable_by_key(|place| place.call);
         // Moving what stands at the places while sorting is cheaper than fetching it from there afterwards.
@@ -170,7 +187,8 @@ impl Tally {
         for (key, call, detail) in whole {
             observed.extend(detail.observed(key, &call, &self.texts, files));
         }
-        observed
+        let clients = self.clients.into_iter().map(|(user, clients)| (user.into(), clients));
+        (observed, clients::united(clients))
     }
 }
 
@@ -191,6 +209,7 @@ impl Call {
     /// Whether the details know all that is said.
     fn knows(&self, said: &Said<'_>, texts: &Texts) -> bool {
         let known = said.reason.is_empty() || texts.hash(said.reason) == self.reason;
+        let known = known && (said.client == Client::default() || texts.hash(said.client) == self.client);
         let acting = said.impersonator.is_some() || said.attributed_from.is_some();
         known && said.object_namespace.is_empty() && !acting && said.behind.is_empty() && !said.unread
     }
@@ -305,7 +324,7 @@ struct Texts {
 impl Texts {
     /// A short hash, never 0.
     #[expect(clippy::cast_possible_truncation, reason = "part of a hash is a hash")]
-    fn hash(&self, text: &str) -> u32 {
+    fn hash(&self, text: impl Hash) -> u32 {
         (self.state.hash_one(text) as u32).max(1)
     }
 

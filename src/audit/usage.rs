@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::behind::Behind;
+use super::clients::Clients;
 use super::limits::Limit;
 use crate::rbac::Request;
 use crate::source::Diagnostics;
@@ -23,6 +24,8 @@ pub const MOST_IMPERSONATORS: usize = 4;
 pub struct Usage {
     /// Distinct calls, sorted by (user, request, origin, decision); shared with what is judged of them.
     pub calls: Vec<Arc<Observed>>,
+    /// From where the calls of a user came, by user.
+    pub clients: BTreeMap<String, Clients>,
     /// How good the log was.
     pub quality: LogQuality,
     /// Lines that were lost, with position and reason (the first of each cause; the rest is counted).

@@ -58,8 +58,15 @@ pub(super) fn in_vain(select: &Select, usage: &Usage) -> Vec<String> {
         // Of more users than a call keeps, this may be one.
         let is_it = |from: &[String]| from.contains(&one.who) || from.len() >= MOST_IMPERSONATORS;
         if !shows(&|call| call.user == one.user && is_it(&call.attributed_from)) {
+            let (who, user) = (&one.who, &one.user);
+            let known = usage.clients.get(who).filter(|_| one.agent.is_some());
+            let agents = known.map_or(String::new(), |clients| {
+                let more = if clients.more_agents { " and others" } else { "" };
+                let agents: Vec<&str> = clients.agents.iter().map(String::as_str).collect();
+                format!("; its user agents are {}{more}", agents.join(", "))
+            });
             let agent = if one.agent.is_some() { " with such a user agent" } else { "" };
-            vain.push(format!("no call of {}{agent} was counted as one of {}", one.who, one.user));
+            vain.push(format!("no call of {who}{agent} was counted as one of {user}{agents}"));
         }
     }
     for user in select.users.iter().filter(|user| !shows(&|call| call.user == **user)) {

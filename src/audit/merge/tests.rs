@@ -80,11 +80,20 @@ fn usage() -> impl Strategy<Value = Usage> {
         location: Location { path: path.into(), line, column: 1, end_line: line, end_column: 1, span: None },
         message: "x".to_owned(),
     });
-    (prop::collection::vec(observed(), 0..8), quality, prop::collection::vec(said, 0..3)).prop_map(
-        |(calls, quality, diagnostics)| {
+    let clients = prop::collection::btree_map(few(&["u", "v"]), prop::collection::btree_set(0..40_u8, 0..30), 0..3);
+    (prop::collection::vec(observed(), 0..8), clients, quality, prop::collection::vec(said, 0..3)).prop_map(
+        |(calls, agents, quality, diagnostics)| {
             // As a reader leaves it: distinct and sorted.
             let calls = united(calls.into_iter()).into_values().map(Arc::new).collect();
-            Usage::default().merge(Usage { calls, quality, diagnostics })
+            let clients = agents.into_iter().map(|(user, agents)| {
+                let mut clients = clients::Clients::default();
+                for agent in agents {
+                    clients.note(clients::Client { agent: &format!("op/{agent:02}"), extra: "" });
+                }
+                (user, clients)
+            });
+            let clients = clients::united(clients);
+            Usage::default().merge(Usage { calls, clients, quality, diagnostics })
         },
     )
 }
@@ -112,7 +121,7 @@ proptest! {
         let json = serde_json::to_string(&Profile::of(usage.clone())).unwrap();
         let read: Profile = serde_json::from_str(&json).unwrap();
         let read = read.usage();
-        prop_assert_eq!((&read.calls, &read.quality), (&usage.calls, &usage.quality));
+        prop_assert_eq!((&read.calls, &read.quality, &read.clients), (&usage.calls, &usage.quality, &usage.clients));
         prop_assert_eq!(read.diagnostics, usage.diagnostics);
     }
 }

@@ -9,9 +9,11 @@ use super::*;
 fn line(kind: u8, id: u8) -> String {
     let event = |stage: &str, rest: &str| {
         format!(
-            r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{id}","stage":"{stage}","requestURI":"/api/v1/namespaces/n/pods/p{}?watch=1","verb":"get","user":{{"username":"u{}"}},"requestReceivedTimestamp":"2026-12-01T00:00:{:02}Z"{rest}}}"#,
+            r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{id}","stage":"{stage}","requestURI":"/api/v1/namespaces/n/pods/p{}?watch=1","verb":"get","user":{{"username":"u{}","extra":{{"authentication.kubernetes.io/pod-name":["p{}"]}}}},"userAgent":"agent/{}","requestReceivedTimestamp":"2026-12-01T00:00:{:02}Z"{rest}}}"#,
             id % 5,
             id % 3,
+            id % 40,
+            id % 50,
             id % 60
         )
     };
@@ -58,6 +60,7 @@ fn assert_same(text: &[u8]) {
         let blocks = read(text, cores);
         assert_eq!(plain.calls, blocks.calls, "{cores} cores");
         assert_eq!(plain.quality, blocks.quality, "{cores} cores");
+        assert_eq!(plain.clients, blocks.clients, "{cores} cores");
         assert_eq!(plain.diagnostics, blocks.diagnostics, "{cores} cores");
     }
 }

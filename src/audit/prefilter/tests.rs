@@ -18,7 +18,7 @@ fn select() -> Select {
 fn line(user: &str, verb: &str, uri: &str, behind: &str, end: &str) -> String {
     let object = if uri.starts_with("/api") { r#","objectRef":{"resource":"x"}"# } else { "" };
     format!(
-        r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{}","stage":"ResponseComplete","requestURI":"{uri}","verb":"{verb}","user":{{"username":"{user}"}}{behind}{object},"responseStatus":{{"code":200}},"requestReceivedTimestamp":"2026-12-01T00:00:00.000000Z","stageTimestamp":"2026-12-01T00:00:00.000000Z"{end}}}"#,
+        r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"{}","stage":"ResponseComplete","requestURI":"{uri}","verb":"{verb}","user":{{"username":"{user}"}}{behind}{object},"responseStatus":{{"code":200}},"userAgent":"{verb}","requestReceivedTimestamp":"2026-12-01T00:00:00.000000Z","stageTimestamp":"2026-12-01T00:00:00.000000Z"{end}}}"#,
         user.len() + uri.len(),
     )
 }
@@ -144,6 +144,7 @@ fn assert_same(text: &str, select: &Select) -> Usage {
         let quick = quick.finish();
         assert_eq!(quick.calls, full.calls, "{cores} cores");
         assert_eq!(quick.quality, full.quality, "{cores} cores");
+        assert_eq!(quick.clients, full.clients, "{cores} cores");
         assert_eq!(quick.diagnostics, full.diagnostics, "{cores} cores");
     }
     full

@@ -1,7 +1,9 @@
 //! What is asked of a profile that was made before: users and times by whole calls, for its events are gone.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use crate::audit::clients;
 use crate::audit::select::Select;
 use crate::audit::time::Time;
 use crate::audit::usage::{MOST_IMPERSONATORS, Observed, Origin, Usage};
@@ -35,6 +37,12 @@ pub(super) fn cut(mut usage: Usage, select: &Select) -> (Usage, Vec<String>) {
         None
     };
     let calls: Vec<Arc<Observed>> = usage.calls.into_iter().filter_map(&mut keep).collect();
+    let users: BTreeSet<&str> = calls.iter().map(|call| &*call.user).collect();
+    let clients = std::mem::take(&mut usage.clients).into_iter().map(|(user, clients)| {
+        let other = select.attributed(&user, "").map(str::to_owned);
+        (other.unwrap_or(user), clients)
+    });
+    usage.clients = clients::united(clients.filter(|(user, _)| users.contains(&**user)));
     let times = |time: fn(&Observed) -> &str| calls.iter().map(move |call| Time::of(time(call)));
     let first = times(|call| &call.first).filter(|time| !time.is_none()).min().unwrap_or_default();
     let last = times(|call| &call.last).max().unwrap_or_default();

@@ -9,8 +9,8 @@ const PREFIX: &str = "kubernetes.audit.";
 /// Every event has a verb.
 const KEY: &[u8] = b"\"kubernetes.audit.verb\"";
 /// The fields that are read of an event, and those that hold others.
-const FIELDS: [&str; 7] =
-    ["auditID", "level", "stage", "requestURI", "verb", "requestReceivedTimestamp", "stageTimestamp"];
+const FIELDS: [&str; 8] =
+    ["auditID", "level", "stage", "requestURI", "verb", "userAgent", "requestReceivedTimestamp", "stageTimestamp"];
 const OBJECTS: [&str; 5] = ["user", "impersonatedUser", "objectRef", "responseStatus", "annotations"];
 /// What is nested all the same.
 const BODIES: [&str; 2] = ["requestObject", "responseObject"];
@@ -30,6 +30,16 @@ pub(super) fn event(text: &[u8]) -> Option<Opened<'_>> {
             }
             None if BODIES.contains(&key) => {
                 event.insert(key.to_owned(), serde_json::from_str(raw.get()).ok()?);
+            }
+            // Lists of strings by keys that hold dots themselves.
+            Some((object, field)) if OBJECTS.contains(&object) && field.starts_with("extra.") => {
+                let value = match serde_json::from_str(raw.get()).ok()? {
+                    Value::Array(list) => list,
+                    other => vec![other],
+                };
+                let object = event.entry(object).or_insert_with(|| Map::new().into()).as_object_mut()?;
+                let extra = object.entry("extra").or_insert_with(|| Map::new().into());
+                extra.as_object_mut()?.insert(field.get("extra.".len()..)?.to_owned(), value.into());
             }
             Some((object, field)) if OBJECTS.contains(&object) => {
                 let value = match field {

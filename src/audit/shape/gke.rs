@@ -197,7 +197,7 @@ fn convert<'a>(entry: Entry<'a>, payload: Payload<'a>) -> Event<'a> {
         request_uri: Text(Cow::Owned(uri)),
         verb: (!verb.is_empty()).then_some(Text(Cow::Owned(verb))),
         user_agent: payload.request_metadata.map(|metadata| metadata.caller_supplied_user_agent).unwrap_or_default(),
-        user: Name { username: user },
+        user: Name { username: user, ..Name::default() },
         response_status: Some(Status { code, message: status.message }),
         request_received_timestamp: entry.timestamp,
         annotations: Some(Annotations { decision, reason: labels.reason }),

@@ -11,6 +11,8 @@ pub enum Loss {
     Query,
     /// `objectRef`, whose namespace tells of bodies of cluster-scoped objects.
     ObjectRef,
+    /// The Pod whose token was used.
+    Pod,
     /// The level; `Metadata`, or `Request` where a body shows.
     Level,
     /// The exact HTTP status: a patch or an update that made its object (201) looks like any other.
@@ -21,8 +23,8 @@ pub enum Loss {
 
 impl Loss {
     /// Every loss.
-    pub const ALL: [Self; 6] =
-        [Self::Impersonation, Self::Query, Self::ObjectRef, Self::Level, Self::Code, Self::Received];
+    pub const ALL: [Self; 7] =
+        [Self::Impersonation, Self::Query, Self::ObjectRef, Self::Pod, Self::Level, Self::Code, Self::Received];
 
     /// What is lost, in a few words.
     pub fn text(self) -> &'static str {
@@ -30,6 +32,7 @@ impl Loss {
             Self::Impersonation => "impersonated user",
             Self::Query => "query of the URL",
             Self::ObjectRef => "`objectRef` beside the URL",
+            Self::Pod => "name of the Pod",
             Self::Level => "audit level",
             Self::Code => "HTTP status (created or changed)",
             Self::Received => "requests without an answer",
@@ -44,6 +47,7 @@ impl Loss {
             }
             Self::Query => "a list or watch of one name (`fieldSelector=metadata.name=…`) looks like one of all",
             Self::ObjectRef => "the namespace in the body of a cluster-scoped object does not show",
+            Self::Pod => "which Pods of a service account made its calls does not show",
             Self::Level => "`Metadata` is taken, or `Request` where there is a body",
             Self::Code => "a patch or an update that made its object (201, which needs `create`) looks like any other",
             Self::Received => "a request that was never answered does not show",
@@ -64,7 +68,9 @@ impl Shape {
     /// What it does not keep of a call.
     pub fn losses(self) -> &'static [Loss] {
         match self {
-            Self::Gke => &[Loss::Impersonation, Loss::Query, Loss::ObjectRef, Loss::Level, Loss::Code, Loss::Received],
+            Self::Gke => {
+                &[Loss::Impersonation, Loss::Query, Loss::ObjectRef, Loss::Pod, Loss::Level, Loss::Code, Loss::Received]
+            }
             Self::AzureTable => &[Loss::Impersonation],
             _ => &[],
         }

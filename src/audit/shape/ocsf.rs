@@ -61,6 +61,9 @@ struct Unmapped<'a> {
     response_object: Raw<'a>,
     #[serde(borrow)]
     response_status: Option<Status<'a>>,
+    /// What is left of it.
+    #[serde(borrow)]
+    user: Name<'a>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -190,7 +193,7 @@ pub(super) fn event<'a>(text: &'a [u8], outer: &Outer<'a>) -> Option<Opened<'a>>
         audit_id: activity.api.request.uid,
         verb: Some(activity.api.operation),
         request_uri: url.map(|url| url.path).unwrap_or_default(),
-        user: Name { username: activity.actor.user.name },
+        user: Name { username: activity.actor.user.name, extra: unmapped.user.extra },
         impersonated_user: unmapped.impersonated_user,
         authentication_metadata: unmapped.authentication_metadata,
         user_agent,

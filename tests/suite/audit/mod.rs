@@ -8,6 +8,7 @@ mod peers;
 mod pitfalls;
 mod public;
 mod recorded;
+mod selected;
 mod shapes;
 mod twins;
 

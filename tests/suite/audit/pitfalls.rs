@@ -169,7 +169,10 @@ fn attribution() {
     let pod = |name: &str| {
         with(json!({"user": {"username": ACCOUNT, "extra": {"authentication.kubernetes.io/pod-name": [name]}}}))
     };
-    check(&[(24, format!("{}\n{}", pod("a"), pod("b")), &["get pods p in n x2"])]);
+    let both = format!("{}\n{}", pod("a"), pod("b"));
+    let pods = read(both.as_bytes()).clients[ACCOUNT].pods.clone();
+    assert_eq!(pods, ["a", "b"].map(str::to_owned).into());
+    check(&[(24, both, &["get pods p in n x2"])]);
 }
 
 #[test]

@@ -140,9 +140,13 @@ fn event(at: usize, call: &Call, stage: &str) -> Value {
         "requestURI": uri(call),
         "verb": call.verb,
         "user": {"username": call.user, "groups": ["system:authenticated"]},
+        "userAgent": format!("op/v{} (linux/amd64)", at % 2),
         "requestReceivedTimestamp": format!("2026-12-01T00:{:02}:{:02}.123456Z", at / 60 % 60, at % 60),
         "stageTimestamp": "2026-12-01T01:00:00.123456Z",
     });
+    if call.user.starts_with("system:serviceaccount:") {
+        event["user"]["extra"] = json!({"authentication.kubernetes.io/pod-name": [format!("op-{}", at % 3)]});
+    }
     if let Some(acting) = call.acting {
         event["impersonatedUser"] = json!({"username": acting, "groups": ["g"]});
     }

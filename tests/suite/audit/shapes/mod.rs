@@ -38,6 +38,9 @@ fn lose(mut event: Value, loss: Loss) -> Option<Value> {
         Loss::ObjectRef => {
             fields.remove("objectRef");
         }
+        Loss::Pod => {
+            fields["user"].as_object_mut()?.remove("extra");
+        }
         Loss::Level => {
             let level = if fields.contains_key("requestObject") { "Request" } else { "Metadata" };
             fields.insert("level".to_owned(), level.into());
@@ -70,6 +73,9 @@ fn check(carrier: &Carrier, events: &[Value]) -> Result<(), String> {
         let other = got.iter().find(|call| !wanted.contains(call));
         let missing = wanted.iter().find(|call| !got.contains(call));
         return Err(format!("{}: read {other:#?}, not {missing:#?}\n{log:.3000}", carrier.name));
+    }
+    if usage.clients != expected.clients {
+        return Err(format!("{}: clients {:#?}, not {:#?}", carrier.name, usage.clients, expected.clients));
     }
     if !usage.quality.skipped.is_empty() {
         return Err(format!("{}: lost {:?}\n{log:.3000}", carrier.name, usage.quality.skipped));

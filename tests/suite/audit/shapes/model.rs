@@ -46,6 +46,7 @@ pub fn entry(event: &Value) -> Option<Value> {
         "methodName": method,
         "resourceName": resource,
         "authenticationInfo": {"principalEmail": text("/user/username")},
+        "requestMetadata": {"callerSuppliedUserAgent": text("/userAgent")},
         "status": {"code": code, "message": status["message"]},
     });
     if let Some(body) = event.get("requestObject") {
@@ -76,6 +77,10 @@ pub fn bigquery(entry: &Value) -> Value {
             "status" => {
                 let code = value["code"].to_string();
                 payload.insert(key.clone(), json!({"code": code, "message": value["message"]}));
+            }
+            "requestMetadata" => {
+                let agent = &value["callerSuppliedUserAgent"];
+                payload.insert(key.to_lowercase(), json!({"callersupplieduseragent": agent}));
             }
             "authenticationInfo" => {
                 payload.insert(key.to_lowercase(), json!({"principalemail": value["principalEmail"]}));
@@ -110,6 +115,7 @@ pub fn aks_audit(event: &Value) -> Value {
         "RequestUri": event["requestURI"],
         "Verb": event["verb"],
         "User": nested("user"),
+        "UserAgent": event["userAgent"],
         "ObjectRef": nested("objectRef"),
         "ResponseStatus": nested("responseStatus"),
         "RequestReceivedTime": event["requestReceivedTimestamp"],
@@ -144,8 +150,18 @@ pub fn dotted(event: &Value) -> Value {
             None => {
                 row.insert(format!("kubernetes.audit.{key}"), value.clone());
             }
-            Some(fields) => row
-                .extend(fields.iter().map(|(field, value)| (format!("kubernetes.audit.{key}.{field}"), value.clone()))),
+            Some(fields) => {
+                for (field, value) in fields {
+                    match value.as_object().filter(|_| field == "extra") {
+                        None => drop(row.insert(format!("kubernetes.audit.{key}.{field}"), value.clone())),
+                        Some(extra) => row.extend(
+                            extra
+                                .iter()
+                                .map(|(name, value)| (format!("kubernetes.audit.{key}.extra.{name}"), value.clone())),
+                        ),
+                    }
+                }
+            }
         }
     }
     row.into()
@@ -164,9 +180,11 @@ pub fn panther(event: &Value) -> Value {
 }
 
 fn rename(event: &mut Value, name: impl Fn(&str) -> String) {
-    if let Some(annotations) = event.get_mut("annotations") {
-        let old = annotations.as_object().expect("an object").clone();
-        *annotations = old.into_iter().map(|(key, value)| (name(&key), value)).collect::<Map<_, _>>().into();
+    for pointer in ["/annotations", "/user/extra"] {
+        if let Some(fields) = event.pointer_mut(pointer) {
+            let old = fields.as_object().expect("an object").clone();
+            *fields = old.into_iter().map(|(key, value)| (name(&key), value)).collect::<Map<_, _>>().into();
+        }
     }
 }
 

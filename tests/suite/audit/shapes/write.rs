@@ -82,7 +82,7 @@ pub const CARRIERS: &[Carrier] = &[
     carrier(Shape::Aks, "storage, JSON lines", |events| lines(events.iter().map(azure))),
     carrier(Shape::AzureTable, "AKSAudit, JSON", |events| lines(events.iter().map(model::aks_audit))),
     carrier(Shape::AzureTable, "AKSAudit, CSV", |events| {
-        let columns = "AuditId,Level,Stage,RequestUri,Verb,User,ObjectRef,ResponseStatus,RequestReceivedTime,\
+        let columns = "AuditId,Level,Stage,RequestUri,Verb,User,UserAgent,ObjectRef,ResponseStatus,RequestReceivedTime,\
                        Annotations,RequestObject";
         csv(columns, events, |event| {
             let row = model::aks_audit(event);
