@@ -1,5 +1,6 @@
-//! Opens audit logs and usage profiles; gzip and zstd are recognised by their first bytes.
+//! Opens audit logs and usage profiles; gzip, zstd and tar are recognised by their first bytes.
 
+mod archive;
 mod files;
 
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
 const BUFFER: usize = 128 << 10;
 /// How much of a log is looked at.
-const HEAD: u64 = 256;
+const HEAD: u64 = 512;
 
 /// Everything in these logs, see [`read_selected`].
 pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
@@ -33,39 +34,79 @@ pub fn read_logs(paths: &[String], progress: &mut dyn FnMut(u64)) -> Result<Usag
 /// `progress` gets the number of bytes taken from the files since its last call, before decompression: of [`log_bytes`]
 /// in all.
 pub fn read_selected(logs: &Logs, select: &Select, progress: &mut dyn FnMut(u64)) -> Result<Usage, Error> {
-    let mut collector = Collector::selecting(select.clone());
-    let mut profiles = Usage::default();
     let cores = thread::available_parallelism().map_or(1, usize::from);
     let taken = AtomicU64::new(0);
+    let tick = &mut || progress(taken.swap(0, Ordering::Relaxed));
+    let collector = Collector::selecting(select.clone());
+    let mut reading = Reading { collector, profiles: Usage::default(), select, cores, tick };
     let mut read = BTreeSet::new();
     for log in &logs.0 {
         let shown = shown(&log.path);
         if !read.insert(log.identity()) {
-            collector.note(&shown, "given twice, read once");
+            reading.collector.note(&shown, "given twice, read once");
             continue;
         }
         // A pipe in a directory may never end; who names one knows.
         if !log.named && !log.path.is_file() {
-            collector.unreadable(&shown, &io::Error::other("neither a file nor a directory"));
+            reading.collector.unreadable(&shown, &io::Error::other("neither a file nor a directory"));
             continue;
         }
         match source(&log.path).and_then(|inner| decompressed(Counted { inner, taken: &taken })) {
-            Ok((head, _)) if Profile::is_one(&head) && select.asks_for_agents() => {
-                return Err(Error::NoAgents { path: shown });
-            }
-            Ok((head, mut input)) if Profile::is_one(&head) => match Profile::read(&mut input) {
-                Ok(profile) => profiles = profiles.merge(profile.selected(select, &shown)),
-                Err(why) => collector.refuse(&shown, why),
-            },
-            Ok((_, input)) => {
-                collector.read_on(cores, &shown, input, &mut || progress(taken.swap(0, Ordering::Relaxed)));
-            }
+            Ok((head, input)) if archive::is_one(&head) => reading.archive(&shown, input)?,
+            Ok((head, input)) => reading.log(&shown, &head, input)?,
             Err(source) if log.named => return Err(Error::Open { path: shown, source }),
-            Err(error) => collector.unreadable(&shown, &error),
+            Err(error) => reading.collector.unreadable(&shown, &error),
         }
     }
-    let logs = collector.finish();
+    let (logs, profiles) = (reading.collector.finish(), reading.profiles);
     Ok(if profiles.quality.files == 0 && profiles.calls.is_empty() { logs } else { logs.merge(profiles) })
+}
+
+/// What was read so far.
+struct Reading<'a> {
+    collector: Collector,
+    profiles: Usage,
+    select: &'a Select,
+    cores: usize,
+    tick: &'a mut dyn FnMut(),
+}
+
+impl Reading<'_> {
+    /// Reads a log or a profile, which begins with `head`.
+    fn log(&mut self, shown: &str, head: &[u8], mut input: impl Read + Send) -> Result<(), Error> {
+        if !Profile::is_one(head) {
+            self.collector.read_on(self.cores, shown, input, self.tick);
+            return Ok(());
+        }
+        if self.select.asks_for_agents() {
+            return Err(Error::NoAgents { path: shown.to_owned() });
+        }
+        match Profile::read(&mut input) {
+            Ok(profile) => {
+                self.profiles = std::mem::take(&mut self.profiles).merge(profile.selected(self.select, shown));
+            }
+            Err(why) => self.collector.refuse(shown, why),
+        }
+        Ok(())
+    }
+
+    /// Reads what is in an archive.
+    fn archive(&mut self, shown: &str, input: impl Read + Send) -> Result<(), Error> {
+        let mut read = Ok(());
+        archive::read(input, &mut |found| match found {
+            _ if read.is_err() => {}
+            archive::Found::Log(name, entry) => {
+                let shown = format!("{shown}/{name}");
+                match decompressed(entry) {
+                    Ok((head, input)) => read = self.log(&shown, &head, input),
+                    Err(error) => self.collector.unreadable(&shown, &error),
+                }
+            }
+            archive::Found::Lost(name, why) if name.is_empty() => self.collector.refuse(shown, why),
+            archive::Found::Lost(name, why) => self.collector.refuse(&format!("{shown}/{name}"), why),
+        });
+        read
+    }
 }
 
 /// How many bytes the logs have on disk; `None` when standard input is among them.

@@ -82,7 +82,7 @@ fn list(directory: &Path, logs: &mut Vec<Log>) -> Result<(), Error> {
 }
 
 /// What lies beside the logs in OpenShift's folders of them: locks, marks of a shutdown, lists of the logs gathered.
-fn is_beside_logs(path: &Path) -> bool {
+pub(super) fn is_beside_logs(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     [".lock", ".terminating", ".audit_logs_listing"].iter().any(|end| name.ends_with(end))
 }

@@ -15,8 +15,12 @@ fn event(id: &str) -> String {
 }
 
 fn gzip(text: &str) -> Vec<u8> {
+    gzip_of(text.as_bytes())
+}
+
+fn gzip_of(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-    encoder.write_all(text.as_bytes()).expect("gzip");
+    encoder.write_all(bytes).expect("gzip");
     encoder.finish().expect("gzip")
 }
 
@@ -77,6 +81,61 @@ fn a_folder_is_read_by_name_and_a_log_given_twice_once() {
     assert!(usage.diagnostics[0].message.contains("twice"));
 }
 
+/// An archive of these files, and of an entry of another kind.
+fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut archive = tar::Builder::new(Vec::new());
+    for (name, bytes) in files {
+        let mut header = tar::Header::new_gnu();
+        header.set_size(bytes.len() as u64);
+        archive.append_data(&mut header, name, *bytes).expect("an entry");
+    }
+    let mut link = tar::Header::new_gnu();
+    link.set_entry_type(tar::EntryType::Symlink);
+    link.set_size(0);
+    archive.append_link(&mut link, "link.log", "/etc/passwd").expect("a link");
+    archive.into_inner().expect("an archive")
+}
+
+#[test]
+fn an_archive_is_read_as_the_folder_in_it() {
+    let folder = TempDir::new().expect("a folder");
+    let logs = "must-gather/audit_logs/kube-apiserver";
+    let long = event("3").repeat(5_000);
+    let packed = gzip(&event("1"));
+    let files = [
+        (&*format!("{logs}/a-audit.log.gz"), &*packed),
+        (&*format!("{logs}/b-audit.log"), long.as_bytes()),
+        (&*format!("{logs}/audit.lock"), b"1"),
+        ("must-gather/version", b"4.20\n"),
+    ];
+    let archive = tar(&files);
+    for bytes in [archive.clone(), gzip_of(&archive), zstd::encode_all(&*archive, 0).expect("zstd")] {
+        let path = file(&folder, "must-gather.tgz", &bytes);
+        let usage = read(std::slice::from_ref(&path));
+        assert_eq!((usage.quality.events, usage.quality.files), (5_001, 4));
+        assert_eq!(usage.calls[0].samples[0].path, format!("{path}/{logs}/a-audit.log.gz"));
+        let said: Vec<_> = usage.diagnostics.iter().map(|d| (d.location.path.to_string(), &*d.message)).collect();
+        let [(version, _), (link, why)] = &said[..] else { panic!("{said:?}") };
+        assert_eq!((version, link), (&format!("{path}/must-gather/version"), &format!("{path}/link.log")));
+        assert_eq!(*why, "not a regular file");
+    }
+}
+
+#[test]
+fn a_cut_archive_of_logs_says_so() {
+    let folder = TempDir::new().expect("a folder");
+    let long = event("1").repeat(1_000);
+    let archive = tar(&[("a.log", long.as_bytes()), ("b.log", event("2").as_bytes())]);
+    let cut = archive.get(..512 + long.len() / 2).expect("a part");
+    let usage = read(&[file(&folder, "cut.tar", cut)]);
+    assert!((400..600).contains(&usage.quality.events), "{}", usage.quality.events);
+    let said: Vec<_> = usage.diagnostics.iter().map(|d| (d.kind, &*d.message)).collect();
+    assert!(
+        said.iter().any(|(kind, why)| *kind == DiagnosticKind::Unreadable && why.starts_with("input broke off")),
+        "{said:?}"
+    );
+}
+
 #[test]
 fn progress_adds_up_to_the_bytes_on_disk() {
     let folder = TempDir::new().expect("a folder");
@@ -96,16 +155,11 @@ fn a_log_that_is_not_there_is_an_error() {
 #[test]
 fn what_was_packed_twice_is_read_and_three_times_is_named() {
     let folder = TempDir::new().expect("a folder");
-    let gzipped = |bytes: &[u8]| {
-        let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
-        encoder.write_all(bytes).expect("gzip");
-        encoder.finish().expect("gzip")
-    };
     let zstd = zstd::encode_all(event("3").as_bytes(), 0).expect("zstd");
-    let twice = file(&folder, "twice.gz", &gzipped(&gzip(&event("1"))));
-    let other = file(&folder, "other.gz", &gzipped(&zstd));
+    let twice = file(&folder, "twice.gz", &gzip_of(&gzip(&event("1"))));
+    let other = file(&folder, "other.gz", &gzip_of(&zstd));
     assert_eq!(read(&[twice, other]).quality.events, 2);
-    let thrice = file(&folder, "thrice.gz", &gzipped(&gzipped(&gzip(&event("2")))));
+    let thrice = file(&folder, "thrice.gz", &gzip_of(&gzip_of(&gzip(&event("2")))));
     let usage = read(&[thrice]);
     assert_eq!(usage.quality.events, 0);
     assert!(usage.diagnostics[0].message.starts_with("binary data"), "{:?}", usage.diagnostics);
