@@ -2,7 +2,7 @@
 
 use std::io::BufReader;
 
-use rolecall::audit::{Collector, Usage};
+use rolecall::audit::{Collector, Select, Usage};
 
 /// Any bytes: how a log is cut into records, told from its first bytes.
 pub fn framing(log: &[u8]) {
@@ -12,6 +12,33 @@ pub fn framing(log: &[u8]) {
 /// Lines, the first behind the beginning of an event: what a field may hold.
 pub fn native(rest: &[u8]) {
     behind(br#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","stage":"ResponseComplete","auditID":"1","#, rest);
+    selected(rest);
+}
+
+/// Lines of an API server: of each what stands between its beginning and its end, as if others had written there. The
+/// calls of one user are the same, whether lines of others are passed over or not.
+fn selected(middles: &[u8]) {
+    const USER: &str = "system:serviceaccount:a:b";
+    let line = |user: &str, verb: &str, uri: &str, middle: &[u8]| {
+        let head = format!(
+            r#"{{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"1","stage":"ResponseComplete","requestURI":"{uri}","verb":"{verb}","user":{{"username":"{user}""#
+        );
+        let tail = br#","requestReceivedTimestamp":"2026-12-01T00:00:00Z","stageTimestamp":"2026-12-01T00:00:00Z"}"#;
+        [head.as_bytes(), middle, tail, b"\n"].concat()
+    };
+    // What every log has: until then, every line is read.
+    let mut log: Vec<u8> = (0..5).flat_map(|user| line(&format!("u{user}"), "get", "/healthz", b"}")).collect();
+    log.extend(line("u1", "watch", "/api/v1/events?watch=1", br#"},"objectRef":{"resource":"events"}"#));
+    for middle in middles.split(|byte| *byte == b'\n') {
+        log.extend(line("other", "get", "/api/v1/pods", middle));
+    }
+    let select = Select { users: vec![USER.to_owned()], ..Select::default() };
+    let (mut plain, mut quick) = (Collector::selecting(select.clone()), Collector::selecting(select));
+    plain.read("fuzzed.log", &mut &*log);
+    quick.read_on(1, "fuzzed.log", &*log, &mut || ());
+    let (plain, quick) = (plain.finish(), quick.finish());
+    assert_eq!(plain.calls, quick.calls, "lines of others passed over");
+    assert_eq!(plain.clients, quick.clients, "lines of others passed over");
 }
 
 /// Entries of Cloud Logging, the first behind the beginning of one.
@@ -50,18 +77,21 @@ fn quoted(text: &[u8]) -> String {
     format!("\"{}\"", escaped.collect::<String>())
 }
 
-/// Reads a log in pieces of one size and of another: nothing panics, each record is an event or counted as lost, and
-/// the pieces change nothing.
+/// Reads a log in pieces of one size and of another, and by blocks: nothing panics, each record is an event or counted
+/// as lost, and how it is read changes nothing.
 fn check(log: &[u8]) {
     let whole = read(log, 1 << 20);
     let lost: u64 = whole.quality.skipped.iter().map(|skipped| skipped.lines).sum();
     assert_eq!(whole.quality.events + lost, whole.quality.lines, "a record is neither an event nor lost");
     assert_eq!(whole.quality.events, whole.quality.shapes.values().sum::<u64>(), "an event has no shape");
-    for size in [1, 7, 61] {
-        let pieces = read(log, size);
-        assert_eq!(pieces.quality, whole.quality, "pieces of {size} bytes");
-        assert_eq!(pieces.calls, whole.calls, "pieces of {size} bytes");
-        assert_eq!(pieces.diagnostics, whole.diagnostics, "pieces of {size} bytes");
+    let mut blocks = Collector::new();
+    blocks.read_on(1, "fuzzed.log", log, &mut || ());
+    let pieces = [1, 7, 61].map(|size| (format!("pieces of {size} bytes"), read(log, size)));
+    for (how, other) in pieces.into_iter().chain([("blocks".to_owned(), blocks.finish())]) {
+        assert_eq!(other.quality, whole.quality, "{how}");
+        assert_eq!(other.calls, whole.calls, "{how}");
+        assert_eq!(other.clients, whole.clients, "{how}");
+        assert_eq!(other.diagnostics, whole.diagnostics, "{how}");
     }
 }
 

@@ -12,11 +12,10 @@ const HEAD: &str = "\
 
 Written by a test from `src/audit/shape`: `UPDATE=1 cargo test audit_logs`.
 
-The shape of a log is told from its content, record by record; gzip, zstd and tar (a must-gather) from their first bytes. Every way
-below
-is tested with the same calls, whose profile must be that of the API server's own log, apart from what the shape
-declares to lose. *Real logs* were read of the shapes marked so; the others are built from documentation, or from code
-that writes or reads them.
+The shape of a log is told from its content, record by record; gzip, zstd and tar (a must-gather) from their
+first bytes. Every way below is tested with the same calls, whose profile must be that of the API server's own log,
+apart from what the shape declares to lose. *Real logs* were read of the shapes marked so; the others are built from
+documentation, or from code that writes or reads them.
 
 | Shape | Ways | Known from | Not kept |
 |---|---|---|---|
