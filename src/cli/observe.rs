@@ -91,16 +91,16 @@ fn said(usage: &Usage, select: &Select, strict: bool, terminal: &Terminal) -> Ex
     }
     let quality = &usage.quality;
     let shapes: Vec<String> = quality.shapes.iter().map(|(shape, count)| format!("{count} as {shape}")).collect();
+    let shapes = if shapes.is_empty() { String::new() } else { format!(": {}", shapes.join(", ")) };
     let left_out = match quality.left_out {
         0 => String::new(),
         events => format!(", {events} of them not asked for"),
     };
     terminal.note(&format!(
-        "{} events{left_out} in {} files, {} distinct calls: {}",
+        "{} events{left_out} in {} files, {} distinct calls{shapes}",
         quality.events,
         quality.files,
         usage.calls.len(),
-        shapes.join(", ")
     ));
     for limit in &quality.limits {
         terminal.note(limit.text());

@@ -94,18 +94,20 @@ fn beginning(window: &str, logs: &Logs, select: &Select) -> Result<String> {
 }
 
 fn duration(text: &str) -> Result<SignedDuration> {
-    let span: Span = text.parse().map_err(|error| anyhow!("`{text}` is no duration such as `7d` or `36h`: {error}"))?;
-    let duration = span.to_duration(SpanRelativeTo::days_are_24_hours())?;
-    if duration.is_negative() || duration.is_zero() {
-        bail!("`{text}` is no time before the newest event");
+    let span: Option<Span> = text.parse().ok();
+    // Months are of no one length.
+    let duration = span.and_then(|span| span.to_duration(SpanRelativeTo::days_are_24_hours()).ok());
+    match duration {
+        None => bail!("`{text}` is no duration such as `36h`, `7d` or `2w`"),
+        Some(duration) if !duration.is_positive() => bail!("`{text}` is no time before the newest event"),
+        Some(duration) => Ok(duration),
     }
-    Ok(duration)
 }
 
 /// A time as logs write it.
 fn time(written: &str) -> Result<String> {
     let time: Timestamp =
-        written.parse().map_err(|error| anyhow!("`{written}` is no time such as `2026-12-01T00:00:00Z`: {error}"))?;
+        written.parse().map_err(|_| anyhow!("`{written}` is no time such as `2026-12-01T00:00:00Z`"))?;
     Ok(text(time))
 }
 
