@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::kept::some_of;
 use super::minimal::{Piece, class};
 use super::{Basis, MinimalRule, ScopedRules};
 use crate::rbac::cover::{self, Entry};
 use crate::rbac::{Rule, Scope};
+use crate::source::some_of;
 
 /// Writes the pieces as rules, scope by scope.
 pub(super) fn rules(pieces: &[Piece]) -> Vec<ScopedRules> {
@@ -83,7 +83,7 @@ fn label(rule: &Rule, of: &BTreeSet<Key<'_>>) -> String {
     };
     let verbs: BTreeSet<&str> = of.iter().map(|(.., verb)| *verb).collect();
     let things: BTreeSet<String> = of.iter().map(|(group, what, _)| thing(group, what)).collect();
-    let quoted = |words: Vec<String>| some_of(&words.into_iter().map(|word| format!("`{word}`")).collect::<Vec<_>>());
+    let quoted = |words: Vec<String>| some_of(words.into_iter().map(|word| format!("`{word}`")), 3);
     if verbs.len() * things.len() != of.len() {
         return quoted(of.iter().map(|(group, what, verb)| format!("{verb} {}", thing(group, what))).collect());
     }

@@ -11,6 +11,7 @@ use crate::api::Liveness;
 use crate::needs::Platform;
 use crate::rbac::cover::Entry;
 use crate::rbac::{Request, ResourceRequest, Scope};
+use crate::source::some_of;
 
 /// What the reasons end with that the option takes away.
 pub(super) const DROP_UNEXERCISED: &str = " (--drop-unexercised)";
@@ -131,7 +132,7 @@ fn kept_for(cx: &Context<'_>, grant: &Grant) -> Option<String> {
             Some(format!("kept although unseen: {}{DROP_UNEXERCISED}", grant.reason))
         }
         _ if used && has_wildcard(&grant.rule) => {
-            let seen = if grant.used_as.is_empty() { "nothing" } else { &some_of(&grant.used_as) };
+            let seen = if grant.used_as.is_empty() { "nothing" } else { &some_of(&grant.used_as, 3) };
             let why = why(cx, grant, "not all that it is used for may have been seen");
             Some(format!("kept as a wildcard, of which the log shows {seen}: {why}"))
         }
@@ -183,7 +184,7 @@ pub(super) fn in_vain(cx: &Context<'_>, grants: &[Grant]) -> Vec<String> {
     let used: BTreeSet<String> = used.map(name).collect();
     let used: Vec<String> = used.into_iter().collect();
     if !used.is_empty() {
-        said.push(format!("--drop leaves what was seen in use or is needed: {}", some_of(&used)));
+        said.push(format!("--drop leaves what was seen in use or is needed: {}", some_of(&used, 3)));
     }
     said
 }
@@ -193,14 +194,4 @@ fn is_dead_alone(cx: &Context<'_>, grant: &Grant) -> bool {
     let rule = &grant.rule;
     let named = rule.api_groups.first().zip(rule.resources.first()).zip(rule.verbs.first());
     named.is_some_and(|((group, resource), verb)| matches!(cx.table.liveness(group, resource, verb), Liveness::Dead(_)))
-}
-
-/// The first few.
-pub(super) fn some_of(texts: &[String]) -> String {
-    const SHOWN: usize = 3;
-    let shown: Vec<&str> = texts.iter().take(SHOWN).map(String::as_str).collect();
-    match texts.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
-    }
 }

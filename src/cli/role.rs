@@ -13,6 +13,7 @@ use super::progress::Progress;
 use crate::analysis::Assessment;
 use crate::input;
 use crate::rewrite::{csv, helm, markers, role_yaml};
+use crate::source::some_of;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -106,7 +107,7 @@ pub(super) fn choose<'a>(assessments: &'a [Assessment], asked: &[String]) -> Res
 /// Why there is no role, and whom the log shows instead.
 pub(super) fn no_calls(loaded: &Loaded, assessment: &Assessment) -> String {
     let name = &assessment.subject.name;
-    let mut accounts = loaded.accounts_in_log();
+    let accounts = loaded.accounts_in_log();
     let selected = loaded.usage.as_ref().is_some_and(|usage| usage.calls.is_empty() && usage.quality.events > 0);
     if selected {
         return format!("none of the events that were asked for is of {name}");
@@ -115,12 +116,6 @@ pub(super) fn no_calls(loaded: &Loaded, assessment: &Assessment) -> String {
     if let Some(meant) = accounts.iter().find(same) {
         return format!("the log has no event of {name}; was {meant} meant?");
     }
-    let more = accounts.len().saturating_sub(10);
-    accounts.truncate(10);
-    let others = match (accounts.is_empty(), more) {
-        (true, _) => "no service account at all".to_owned(),
-        (false, 0) => accounts.join(", "),
-        (false, more) => format!("{}, and {more} more", accounts.join(", ")),
-    };
+    let others = if accounts.is_empty() { "no service account at all".to_owned() } else { some_of(&accounts, 10) };
     format!("the log has no event of {name}; it shows {others}")
 }

@@ -12,7 +12,7 @@ use super::Report;
 use super::text::{count, headline, safe};
 use crate::analysis::{Assessment, Verdict};
 use crate::finding::{Finding, Severity};
-use crate::source::SourceMap;
+use crate::source::{SourceMap, some_of};
 
 const WIDTH: usize = 110;
 const SUBJECTS_NAMED: usize = 3;
@@ -147,12 +147,7 @@ fn notes(assessments: &[&Assessment]) -> String {
     }
     let mut text = String::new();
     for (note, subjects) in subjects_of {
-        let named: Vec<&str> = subjects.iter().take(SUBJECTS_NAMED).copied().collect();
-        let more = match subjects.len() - named.len() {
-            0 => String::new(),
-            more => format!(" and {more} more"),
-        };
-        let _ = writeln!(text, "note: {}{more}: {}", safe(&named.join(", ")), safe(note));
+        let _ = writeln!(text, "note: {}: {}", safe(&some_of(subjects, SUBJECTS_NAMED)), safe(note));
     }
     text
 }

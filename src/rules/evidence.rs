@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::analysis::{Assessment, Evidence, Grant};
+use crate::source;
 
 /// `0 of 113 calls, 2026-12-01T00:59:32Z to 2026-12-01T01:00:25Z`; empty without a log.
 pub(super) fn counted(assessment: &Assessment, calls: u64) -> String {
@@ -36,11 +37,5 @@ pub(super) fn calls_of(assessment: &Assessment, grants: &[&Grant]) -> u64 {
 
 /// Up to five of the texts, and how many more.
 pub(super) fn some_of<'t>(texts: impl IntoIterator<Item = &'t str>) -> String {
-    const SHOWN: usize = 5;
-    let all: Vec<&str> = texts.into_iter().collect();
-    let mut text = all.iter().take(SHOWN).map(|text| format!("`{text}`")).collect::<Vec<_>>().join(", ");
-    if all.len() > SHOWN {
-        text = format!("{text} and {} more", all.len() - SHOWN);
-    }
-    text
+    source::some_of(texts.into_iter().map(|text| format!("`{text}`")), 5)
 }

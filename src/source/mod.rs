@@ -3,7 +3,9 @@
 
 mod diagnostic;
 mod span;
+mod words;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, DiagnosticKind, Diagnostics};
 pub use span::{LineIndex, Location, Position, Source, SourceId, SourceMap, Span, Spanned};
+pub use words::some_of;

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use crate::graph::{Graph, Held, RoleKnown, RoleNode, SubjectKey, binding_scope};
 use crate::manifest::{BindingKind, Package, RoleKind, SubjectKind};
 use crate::rbac::{Rule, Scope};
+use crate::source::some_of;
 
 /// The rules that role files give a subject, with their scopes.
 #[derive(Debug, Clone, Default)]
@@ -57,11 +58,11 @@ pub fn rules_for(packages: &[Package], minor: &str, subject: &SubjectKey) -> Giv
     if !assumed.is_empty() {
         notes.insert(format!(
             "the input has no binding: the rules of {} are taken as those of {subject}",
-            listed(&assumed)
+            some_of(&assumed, 5)
         ));
     }
     if !unbound && !is_bound {
-        let whom = if named.is_empty() { "nobody".to_owned() } else { listed(&named) };
+        let whom = if named.is_empty() { "nobody".to_owned() } else { some_of(&named, 5) };
         notes.insert(format!("no binding of the input names {subject}, so none of its roles counts; they name {whom}"));
     }
     given.notes = notes.into_iter().collect();
@@ -108,15 +109,5 @@ fn described(role: &RoleNode) -> String {
     match role.kind {
         RoleKind::ClusterRole => format!("ClusterRole {}", role.name),
         RoleKind::Role => format!("Role {}/{}", role.namespace, role.name),
-    }
-}
-
-/// The first few.
-fn listed(names: &BTreeSet<String>) -> String {
-    const SHOWN: usize = 5;
-    let shown: Vec<&str> = names.iter().take(SHOWN).map(String::as_str).collect();
-    match names.len().saturating_sub(SHOWN) {
-        0 => shown.join(", "),
-        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

@@ -13,6 +13,7 @@ use crate::analysis::{Deficit, RefusedBy, allowed};
 use crate::audit::{Decision, Observed, Origin, Usage};
 use crate::cli::Exit;
 use crate::report::text::safe;
+use crate::source::some_of;
 
 /// How many of a kind are listed.
 const SHOWN: usize = 20;
@@ -168,12 +169,7 @@ fn list(out: &mut String, title: &str, items: &[String]) {
     if items.is_empty() {
         return;
     }
-    let more = match items.len().saturating_sub(SHOWN) {
-        0 => String::new(),
-        more => format!(", and {more} more"),
-    };
-    let shown: Vec<&str> = items.iter().take(SHOWN).map(String::as_str).collect();
-    let _ = writeln!(out, "{title} ({}): {}{more}", items.len(), shown.join(", "));
+    let _ = writeln!(out, "{title} ({}): {}", items.len(), some_of(items, SHOWN));
 }
 
 /// Whether the authorizer gave this binding as its reason. A watch that was opened before the swap ends in the second
