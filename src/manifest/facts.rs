@@ -179,6 +179,16 @@ pub enum BindingKind {
     ClusterRoleBinding,
 }
 
+impl BindingKind {
+    /// Its name.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::RoleBinding => "RoleBinding",
+            Self::ClusterRoleBinding => "ClusterRoleBinding",
+        }
+    }
+}
+
 /// One subject of a binding.
 #[derive(Debug, Clone)]
 pub struct Subject {

@@ -10,7 +10,7 @@ use serde_json::Value;
 use super::cluster::{label, text};
 use super::command::Ran;
 use crate::analysis::{Deficit, RefusedBy, allowed};
-use crate::audit::{Decision, Observed, Origin, Usage};
+use crate::audit::{Decision, Observed, Origin, Through, Usage};
 use crate::cli::Exit;
 use crate::report::text::safe;
 use crate::source::some_of;
@@ -176,11 +176,11 @@ fn list(out: &mut String, title: &str, items: &[String]) {
 /// run and is no sign of it.
 fn still_allowed(usage: &Usage, binding: &Value) -> bool {
     let (kind, name) = (text(binding, "/kind"), text(binding, "/metadata/name"));
-    // `plugin/pkg/auth/authorizer/rbac`, `roleBindingDescriber`: NAME/NAMESPACE.
-    let reason = match text(binding, "/metadata/namespace") {
-        "" => format!("allowed by {kind} {name:?} of "),
-        namespace => format!("allowed by {kind} \"{name}/{namespace}\" of "),
+    let namespace = text(binding, "/metadata/namespace");
+    let is_it = |reason: &String| {
+        Through::of(reason)
+            .is_some_and(|through| (through.kind.word(), through.namespace, through.name) == (kind, namespace, name))
     };
     let calls = usage.calls.iter().filter(|call| call.request.verb() != "watch");
-    calls.flat_map(|call| &call.reasons).any(|given| given.contains(&reason))
+    calls.flat_map(|call| &call.reasons).any(is_it)
 }

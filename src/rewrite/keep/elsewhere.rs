@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::needs::Needs;
 use crate::analysis::CallVerdict;
-use crate::audit::{Decision, Usage};
+use crate::audit::{Decision, Through, Usage};
 use crate::graph::SubjectKey;
 use crate::manifest::package::NamespaceFrom;
 use crate::manifest::{Binding, BindingKind, Package, Role, RoleKind};
@@ -30,15 +30,6 @@ struct Use<'a> {
     through: Through<'a>,
 }
 
-/// The binding that allowed a call.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Through<'a> {
-    kind: BindingKind,
-    /// Empty for a ClusterRoleBinding.
-    namespace: &'a str,
-    name: &'a str,
-}
-
 impl<'a> Elsewhere<'a> {
     /// Of all packages of the input, and all that the log shows.
     pub fn of(packages: &'a [Package], usage: Option<&'a Usage>, sources: &'a SourceMap) -> Self {
@@ -61,7 +52,8 @@ impl<'a> Elsewhere<'a> {
         }
         let allowed = usage.iter().flat_map(|usage| &usage.calls).filter(|call| call.decision == Decision::Allowed);
         for call in allowed {
-            for (role, through) in call.reasons.iter().filter_map(|reason| allowed_by(reason)) {
+            for through in call.reasons.iter().filter_map(|reason| Through::of(reason)) {
+                let role = (through.role_kind, through.role);
                 elsewhere.uses.entry(role).or_default().insert(Use { user: &call.user, through });
             }
         }
@@ -89,7 +81,7 @@ impl<'a> Elsewhere<'a> {
             let guessed = binding.namespace.is_none() && other.namespace_from == NamespaceFrom::Placeholder;
             other.name != package.name && (guessed || may_be_in(package, role, there))
         })?;
-        Some(format!("{} {} {APART}", word(binding.kind), self.named(&binding.name.value, binding.name.span)))
+        Some(format!("{} {} {APART}", binding.kind.word(), self.named(&binding.name.value, binding.name.span)))
     }
 
     fn used(&self, package: &Package, role: &Role, holders: &[&Needs<'_>]) -> Option<String> {
@@ -100,7 +92,7 @@ impl<'a> Elsewhere<'a> {
         let Use { user, through } = self.uses.get(&names(role))?.iter().find(unexplained)?;
         let user = SubjectKey::from_user(user).map_or_else(|| (*user).to_owned(), |account| account.to_string());
         let within = if through.namespace.is_empty() { String::new() } else { format!(" in {}", through.namespace) };
-        let binding = format!("{} {}{within}", word(through.kind), through.name);
+        let binding = format!("{} {}{within}", through.kind.word(), through.name);
         Some(format!("the log shows {user} under it through {binding}, which the input does not have"))
     }
 
@@ -129,7 +121,7 @@ fn is_covered(one: &Use<'_>, holders: &[&Needs<'_>]) -> bool {
         holders.iter().map(|needs| needs.assessment).filter(|holder| holder.subject.user == one.user).peekable();
     let known = own.peek().is_some();
     let mut calls = own.flat_map(|holder| &holder.calls).filter(|call| call.verdict == CallVerdict::Unexplained);
-    let through = |reason: &String| allowed_by(reason).is_some_and(|(_, through)| through == one.through);
+    let through = |reason: &String| Through::of(reason).is_some_and(|through| through == one.through);
     known && !calls.any(|call| call.observed.reasons.iter().any(through))
 }
 
@@ -167,65 +159,4 @@ fn namespace_of<'p>(package: &'p Package, role: &'p Role) -> &'p str {
 fn may_be_in(package: &Package, role: &Role, namespace: &str) -> bool {
     let guessed = role.namespace.is_none() && package.namespace_from == NamespaceFrom::Placeholder;
     role.kind == RoleKind::ClusterRole || guessed || namespace_of(package, role) == namespace
-}
-
-fn word(kind: BindingKind) -> &'static str {
-    match kind {
-        BindingKind::RoleBinding => "RoleBinding",
-        BindingKind::ClusterRoleBinding => "ClusterRoleBinding",
-    }
-}
-
-/// The role and the binding that a reason names, as Kubernetes writes it (`pkg/registry/rbac/validation/rule.go`,
-/// `clusterRoleBindingDescriber` and `roleBindingDescriber`): the name of a RoleBinding comes before its namespace.
-fn allowed_by(reason: &str) -> Option<(Names<'_>, Through<'_>)> {
-    let rest = reason.strip_prefix("RBAC: allowed by ")?;
-    let (kind, rest) = rest.split_once(" \"")?;
-    let (binding, rest) = rest.split_once("\" of ")?;
-    let (role_kind, rest) = rest.split_once(" \"")?;
-    let (role, _) = rest.split_once("\" to ")?;
-    let role_kind = match role_kind {
-        "Role" => RoleKind::Role,
-        "ClusterRole" => RoleKind::ClusterRole,
-        _ => return None,
-    };
-    let through = match kind {
-        "ClusterRoleBinding" => Through { kind: BindingKind::ClusterRoleBinding, namespace: "", name: binding },
-        "RoleBinding" => {
-            let (name, namespace) = binding.rsplit_once('/')?;
-            Through { kind: BindingKind::RoleBinding, namespace, name }
-        }
-        _ => return None,
-    };
-    Some(((role_kind, role), through))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reason_names_role_and_binding() {
-        let of = |kind, namespace, name| Through { kind, namespace, name };
-        for (reason, expected) in [
-            (
-                r#"ClusterRoleBinding "b9" of ClusterRole "r" to ServiceAccount "other/ns""#,
-                Some(((RoleKind::ClusterRole, "r"), of(BindingKind::ClusterRoleBinding, "", "b9"))),
-            ),
-            (
-                r#"RoleBinding "b/ns" of Role "r" to Group "a b""#,
-                Some(((RoleKind::Role, "r"), of(BindingKind::RoleBinding, "ns", "b"))),
-            ),
-            (
-                r#"RoleBinding "system:b/kube-system" of ClusterRole "system:r" to User "u""#,
-                Some(((RoleKind::ClusterRole, "system:r"), of(BindingKind::RoleBinding, "kube-system", "system:b"))),
-            ),
-            (r#"RoleBinding "b" of Role "r" to User "u""#, None),
-            (r#"Webhook "b" of Role "r" to User "u""#, None),
-            (r#"ClusterRoleBinding "b" of Cluster"#, None),
-        ] {
-            assert_eq!(allowed_by(&format!("RBAC: allowed by {reason}")), expected, "{reason}");
-            assert_eq!(allowed_by(reason), None);
-        }
-    }
 }
