@@ -140,7 +140,9 @@ impl Coverage {
         let mut seen = vec![duration(self.seconds)];
         seen.push(if self.started { "its start" } else { "not its start" }.to_owned());
         let count = |part: fn(&Lifecycle) -> bool| self.crds.values().filter(|life| part(life)).count();
-        if let (1, Some(life)) = (self.crds.len(), self.crds.values().next()) {
+        if !self.others && !self.crds.is_empty() {
+            seen.push("not what others did with its own kinds: their calls are not in the log".to_owned());
+        } else if let (1, Some(life)) = (self.crds.len(), self.crds.values().next()) {
             let said = |seen: bool, what: &str| if seen { what.to_owned() } else { format!("not {what}") };
             let [made, changed, deleted] =
                 [(life.created, "made"), (life.updated, "changed"), (life.deleted, "deleted")].map(|(s, w)| said(s, w));
@@ -161,6 +163,12 @@ impl Coverage {
     fn lacks(&self, what: &str, seen: fn(&Lifecycle) -> bool) -> Option<String> {
         let unseen: Vec<&str> = self.crds.iter().filter(|(_, life)| !seen(life)).map(|(name, _)| &**name).collect();
         match unseen.as_slice() {
+            // Who makes, changes and deletes them are mostly others.
+            [only] if !self.others => Some(format!("no {only} is known to be {what} (the log has no calls of others)")),
+            [first, rest @ ..] if !self.others => Some(format!(
+                "no {first} is known to be {what}, nor {} other kinds of its own (the log has no calls of others)",
+                rest.len()
+            )),
             [only] => Some(format!("no {only} was {what}")),
             [first, rest @ ..] => Some(format!("no {first} was {what}, nor {} other kinds of its own", rest.len())),
             [] => None,
@@ -293,6 +301,21 @@ mod tests {
         assert_eq!(sure(&not_started, "services", "list").0, Confidence::Low);
         let unknown = Coverage { crds: BTreeMap::new(), ..covered(30, whole) };
         assert_eq!(sure(&unknown, "services", "list").0, Confidence::Low);
+    }
+
+    #[test]
+    fn what_others_did_is_not_known_of_a_log_without_them() {
+        let alone = Coverage { others: false, ..covered(30, Lifecycle::default()) };
+        let (confidence, why) = alone.confidence(Path::of(&grant("", "services", "delete")));
+        let unknown = "no widgets.example.com is known to be deleted (the log has no calls of others)";
+        assert_eq!((confidence, &*why), (Confidence::Low, unknown));
+        let said = "30 days, its start, not what others did with its own kinds: their calls are not in the log";
+        assert_eq!(alone.text(), said);
+        // Without kinds of its own there is nothing to do with them.
+        let none = Coverage { crds: BTreeMap::new(), ..alone };
+        assert_eq!(none.text(), "30 days, its start");
+        let seen = Coverage { others: true, ..covered(30, Lifecycle::default()) };
+        assert_eq!(seen.text(), "30 days, its start, its own kind not made, not changed, not deleted");
     }
 
     #[test]

@@ -85,6 +85,7 @@ impl Observed {
         smallest(&mut self.reasons, other.reasons, MOST_REASONS);
         smallest(&mut self.impersonators, other.impersonators, MOST_IMPERSONATORS);
         smallest(&mut self.attributed_from, other.attributed_from, MOST_IMPERSONATORS);
+        self.attributed = self.attributed.saturating_add(other.attributed);
         self.unread = self.unread.saturating_add(other.unread);
         behind::unite(&mut self.behind, other.behind);
         self.level = Level::of(&self.level).max(Level::of(&other.level)).name().to_owned();

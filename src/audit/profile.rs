@@ -33,7 +33,7 @@ pub struct Profile {
     /// What the logs lost or is worth knowing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<Said>,
-    /// From where the calls of a user came, by user.
+    /// From where the calls of a user came, by user; those of an impersonated user from who impersonated.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub clients: BTreeMap<String, Clients>,
     /// Distinct calls, sorted.

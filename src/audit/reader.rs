@@ -275,7 +275,7 @@ impl Collector {
     fn received(&mut self, sighting: &Sighting<'_>) {
         let begun = match self.in_flight.take(&sighting.request) {
             Some(Begun::Started(started)) => Begun::Started(started),
-            _ => Begun::Received(Box::new(Received::new(sighting.key, &sighting.seen))),
+            _ => Begun::Received(Box::new(Received::new(sighting.key, &sighting.seen, &sighting.said))),
         };
         let given_up = self.in_flight.put(&sighting.request, begun);
         self.give_up(given_up);
@@ -293,7 +293,7 @@ impl Collector {
             Some(started) if starts || (started.decision, started.code) == (decision, seen.code) => {}
             _ => {
                 if let Some(started) = known {
-                    self.tally.take_back(started.slot, started.code);
+                    self.tally.take_back(started.slot, started.code, sighting.said.attributed_from.is_some());
                 }
                 slot = Some(self.tally.add(sighting.key, seen, &sighting.said));
                 if known.is_none() {
@@ -314,7 +314,7 @@ impl Collector {
     fn give_up(&mut self, requests: impl Iterator<Item = Begun>) {
         for begun in requests {
             if let Begun::Received(received) = begun {
-                self.tally.add(&received.key, &received.seen(), &Said::default());
+                self.tally.add(&received.key, &received.seen(), &received.said());
             }
         }
     }

@@ -9,7 +9,7 @@ use hashbrown::HashTable;
 
 use super::event::Event;
 use super::level::Level;
-use super::tally::{Seen, Slot};
+use super::tally::{Said, Seen, Slot};
 use super::time::Time;
 use super::usage::Decision;
 
@@ -41,6 +41,8 @@ pub(super) struct Started {
 pub(super) struct Received {
     /// The key of the call.
     pub(super) key: Box<str>,
+    impersonator: Option<Box<str>>,
+    attributed_from: Option<Box<str>>,
     audit_id: Box<str>,
     time: Time,
     file: u32,
@@ -50,9 +52,11 @@ pub(super) struct Received {
 
 impl Received {
     /// Keeps what an event said.
-    pub(super) fn new(key: &str, seen: &Seen<'_>) -> Self {
+    pub(super) fn new(key: &str, seen: &Seen<'_>, said: &Said<'_>) -> Self {
         Self {
             key: key.into(),
+            impersonator: said.impersonator.map(Into::into),
+            attributed_from: said.attributed_from.map(Into::into),
             audit_id: seen.audit_id.into(),
             time: seen.time,
             file: seen.file,
@@ -64,6 +68,15 @@ impl Received {
     /// What the event said.
     pub(super) fn seen(&self) -> Seen<'_> {
         Seen { code: 0, time: self.time, file: self.file, line: self.line, audit_id: &self.audit_id, level: self.level }
+    }
+
+    /// For whom it was counted as another's.
+    pub(super) fn said(&self) -> Said<'_> {
+        Said {
+            impersonator: self.impersonator.as_deref(),
+            attributed_from: self.attributed_from.as_deref(),
+            ..Said::default()
+        }
     }
 }
 

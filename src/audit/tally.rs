@@ -103,6 +103,7 @@ struct Detail {
     object_namespace: Box<str>,
     impersonators: Vec<u32>,
     attributed_from: Vec<u32>,
+    attributed: u64,
     behind: Vec<Behind>,
     unread: u64,
 }
@@ -137,12 +138,13 @@ impl Tally {
         slot
     }
 
-    /// Takes one counted call back: a later stage of it says more.
-    pub(super) fn take_back(&mut self, slot: Slot, code: u16) {
+    /// Takes one counted call back: a later stage of it says more. `attributed`: it was counted as another user's.
+    pub(super) fn take_back(&mut self, slot: Slot, code: u16, attributed: bool) {
         let (Some(call), Some(detail)) = (self.calls.get_mut(slot.0 as usize), self.details.get_mut(slot.0 as usize))
         else {
             return;
         };
+        detail.attributed = detail.attributed.saturating_sub(attributed.into());
         if call.code == code {
             call.count = call.count.saturating_sub(1);
         } else if let Some((_, count)) = detail.codes.iter_mut().find(|(known, _)| *known == code) {
@@ -259,6 +261,7 @@ impl Detail {
             behind::unite(&mut self.behind, said.behind.iter().cloned());
         }
         self.unread += u64::from(said.unread);
+        self.attributed += u64::from(said.attributed_from.is_some());
         for (users, user) in
             [(&mut self.impersonators, said.impersonator), (&mut self.attributed_from, said.attributed_from)]
         {
@@ -306,6 +309,7 @@ impl Detail {
             level: call.level.name().to_owned(),
             impersonators: sorted(&self.impersonators),
             attributed_from: sorted(&self.attributed_from),
+            attributed: self.attributed,
             behind: self.behind,
             unread: self.unread,
             more_than: None,

@@ -24,7 +24,7 @@ pub const MOST_IMPERSONATORS: usize = 4;
 pub struct Usage {
     /// Distinct calls, sorted by (user, request, origin, decision); shared with what is judged of them.
     pub calls: Vec<Arc<Observed>>,
-    /// From where the calls of a user came, by user.
+    /// From where the calls of a user came, by user; those of an impersonated user from who impersonated.
     pub clients: BTreeMap<String, Clients>,
     /// How good the log was.
     pub quality: LogQuality,
@@ -69,13 +69,16 @@ pub struct Observed {
     /// Users whose calls were counted as those of `user` because the caller of rolecall said so, at most four, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub attributed_from: Vec<String>,
+    /// How many of these calls were counted so; the others the log shows as those of `user`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub attributed: u64,
     /// What bodies and answers show of the checks behind these calls, bounded, sorted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub behind: Vec<Behind>,
     /// Authorized calls whose body decides what else was checked, and whose body the log does not have.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unread: u64,
-    /// How many names of objects are left out: this stands for all of them, and its request has none.
+    /// More names of objects than this were seen: this stands for all of them, and its request has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub more_than: Option<u64>,
 }

@@ -17,6 +17,7 @@ use crate::audit::{Profile, Select, Usage};
 use crate::graph::SubjectKey;
 use crate::input::{self, Logs};
 use crate::report::json;
+use crate::report::text::count;
 use crate::source::DiagnosticKind;
 
 #[derive(Debug, clap::Args)]
@@ -35,7 +36,8 @@ pub(super) struct Args {
     service_accounts: bool,
     #[command(flatten)]
     selection: SelectionArgs,
-    /// Most names of objects that are kept of one user's verb on one resource in one namespace; of more only how many
+    /// Most names of objects that are kept of one user's verb on one resource in one namespace; of more only
+    /// that they are more
     #[arg(long, value_name = "NUMBER", default_value_t = 1_000)]
     most_names: usize,
     /// Follow one log file that grows or is rotated, and write the profile to the file of --output again whenever it
@@ -67,6 +69,11 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let usage = input::read_selected(&logs, &select, &mut |bytes| progress.add(bytes))?;
     progress.finish();
     let exit = said(&usage, &select, args.strict, terminal);
+    if let (Some(path), true) = (output, usage.calls.is_empty()) {
+        // What stands there may be a profile that took long to get.
+        terminal.note(&format!("{} is not written", path.display()));
+        return Ok(exit);
+    }
     let profile = Profile::of(usage.bounded(args.most_names));
     match output {
         Some(path) => write_atomically_with(path, &mut |file| Ok(json::profile(&mut BufWriter::new(file), &profile)?))?,
@@ -96,18 +103,20 @@ fn said(usage: &Usage, select: &Select, strict: bool, terminal: &Terminal) -> Ex
         0 => String::new(),
         events => format!(", {events} of them not asked for"),
     };
+    let skipped = match quality.skipped.iter().map(|skipped| skipped.lines).sum() {
+        0 => String::new(),
+        records => format!(" (and {} skipped)", count(records, "record")),
+    };
     terminal.note(&format!(
-        "{} events{left_out} in {} files, {} distinct calls{shapes}",
-        quality.events,
-        quality.files,
-        usage.calls.len(),
+        "{}{left_out}{skipped} in {}, {}{shapes}",
+        count(quality.events, "event"),
+        count(quality.files, "file"),
+        count(usage.calls.len() as u64, "distinct call"),
     ));
     for limit in &quality.limits {
         terminal.note(limit.text());
     }
-    for (from, user, calls) in attributed(usage) {
-        terminal.note(&format!("{calls} calls of {from} are counted as those of {user}, as asked for"));
-    }
+    selection::attributed(select, usage).iter().for_each(|what| terminal.note(what));
     if quality.events == 0 {
         terminal.error("no audit event was found");
         return Exit::Incomplete;
@@ -116,16 +125,6 @@ fn said(usage: &Usage, select: &Select, strict: bool, terminal: &Terminal) -> Ex
     vain.iter().for_each(|what| terminal.error(what));
     let lost = usage.diagnostics.iter().any(|diagnostic| diagnostic.kind == DiagnosticKind::Unreadable);
     if !vain.is_empty() || (strict && lost) { Exit::Incomplete } else { Exit::Clean }
-}
-
-/// Whose calls were counted as another's: both, and how many.
-fn attributed(usage: &Usage) -> Vec<(String, String, u64)> {
-    let mut found = std::collections::BTreeMap::<(String, String), u64>::new();
-    for call in usage.calls.iter().filter(|call| !call.attributed_from.is_empty()) {
-        let calls = found.entry((call.attributed_from.join(", "), call.user.clone())).or_default();
-        *calls = calls.saturating_add(call.count);
-    }
-    found.into_iter().map(|((from, user), calls)| (from, user, calls)).collect()
 }
 
 fn follow(args: &Args, terminal: &Terminal) -> Result<Exit> {

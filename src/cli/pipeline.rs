@@ -293,6 +293,8 @@ impl Loaded {
         for note in logs.filter(|diagnostic| diagnostic.kind == DiagnosticKind::Note).take(SHOWN) {
             terminal.note(&format!("{}: {}", note.location.path, note.message));
         }
+        let attributed = self.usage.iter().flat_map(|usage| selection::attributed(&self.events, usage));
+        attributed.for_each(|what| terminal.note(&what));
         let vain = self.usage.as_ref().map_or_else(Vec::new, |usage| selection::in_vain(&self.events, usage));
         vain.iter().for_each(|what| terminal.error(what));
         let no_events = self.usage.as_ref().is_some_and(|usage| usage.quality.events == 0);

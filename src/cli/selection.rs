@@ -1,12 +1,15 @@
 //! Which events of a log count: the arguments, and what they ask for.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, anyhow, bail};
 use globset::Glob;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
-use crate::audit::{Attribution, MOST_IMPERSONATORS, Observed, Select, Usage};
+use crate::audit::{Attribution, Clients, MOST_IMPERSONATORS, Observed, Select, Usage};
 use crate::graph::SubjectKey;
 use crate::input::{self, Logs};
+use crate::report::text::count;
 
 /// Which events of the logs count.
 #[derive(Debug, Clone, Default, clap::Args)]
@@ -17,11 +20,12 @@ pub(super) struct SelectionArgs {
     /// Only events up to this time
     #[arg(long, value_name = "TIME")]
     pub(super) until: Option<String>,
-    /// Only events of the last days or hours before the newest, as `7d` or `36h`; reads the logs twice
+    /// Only events of the last weeks, days, hours or minutes before the newest, as `7d` or `36h`; reads the logs twice
     #[arg(long, value_name = "DURATION")]
     pub(super) window: Option<String>,
     /// Count the calls of a user, or of those of its clients whose user agent matches, as those of a service account:
-    /// USER=NAMESPACE/NAME or USER,agent=GLOB=NAMESPACE/NAME. Repeatable
+    /// USER=NAMESPACE/NAME or USER,agent=GLOB=NAMESPACE/NAME. The glob is of the whole user agent, as `manager/*`.
+    /// Repeatable; of several that fit the first counts
     #[arg(long, value_name = "WHO=SUBJECT")]
     pub(super) attribute: Vec<String>,
 }
@@ -47,6 +51,36 @@ impl SelectionArgs {
     }
 }
 
+/// Whose calls were counted as another's, and how many: they are no more than claimed to be the operator's.
+pub(super) fn attributed(select: &Select, usage: &Usage) -> Vec<String> {
+    let mut found = BTreeMap::<(String, &str), u64>::new();
+    for call in usage.calls.iter().filter(|call| call.attributed > 0) {
+        let calls = found.entry((call.attributed_from.join(", "), &call.user)).or_default();
+        *calls = calls.saturating_add(call.attributed);
+    }
+    let said = |((from, user), calls): ((String, &str), u64)| {
+        let without_agent = select.attribute.iter().any(|one| one.user == user && one.agent.is_none());
+        let agents = usage.clients.get(user).filter(|clients| without_agent && clients.agents.len() > 1);
+        let agents = agents.map_or(String::new(), |clients| {
+            format!(", whatever the client ({}): `,agent=GLOB` tells them apart", agents_of(clients))
+        });
+        format!("{} of {from} counted as {user}'s, as asked for{agents}", count(calls, "call"))
+    };
+    found.into_iter().map(said).collect()
+}
+
+/// The user agents of a user, in short.
+fn agents_of(clients: &Clients) -> String {
+    const SHOWN: usize = 60;
+    let short = |agent: &String| match agent.char_indices().nth(SHOWN) {
+        Some((end, _)) => format!("{}…", agent.get(..end).unwrap_or_default()),
+        None => agent.clone(),
+    };
+    let agents: Vec<String> = clients.agents.iter().map(short).collect();
+    let more = if clients.more_agents { " and others" } else { "" };
+    format!("{}{more}", agents.join(", "))
+}
+
 /// What of it was asked for in vain: a slip of the pen would else pass as an operator that does nothing.
 pub(super) fn in_vain(select: &Select, usage: &Usage) -> Vec<String> {
     let mut vain = Vec::new();
@@ -60,11 +94,7 @@ pub(super) fn in_vain(select: &Select, usage: &Usage) -> Vec<String> {
         if !shows(&|call| call.user == one.user && is_it(&call.attributed_from)) {
             let (who, user) = (&one.who, &one.user);
             let known = usage.clients.get(who).filter(|_| one.agent.is_some());
-            let agents = known.map_or(String::new(), |clients| {
-                let more = if clients.more_agents { " and others" } else { "" };
-                let agents: Vec<&str> = clients.agents.iter().map(String::as_str).collect();
-                format!("; its user agents are {}{more}", agents.join(", "))
-            });
+            let agents = known.map_or(String::new(), |clients| format!("; its user agents are {}", agents_of(clients)));
             let agent = if one.agent.is_some() { " with such a user agent" } else { "" };
             vain.push(format!("no call of {who}{agent} was counted as one of {user}{agents}"));
         }

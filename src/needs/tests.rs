@@ -28,6 +28,7 @@ fn call(verb: &str, group: &str, resource: &str, code: u16) -> Observed {
         level: "Metadata".to_owned(),
         impersonators: Vec::new(),
         attributed_from: Vec::new(),
+        attributed: 0,
         behind: Vec::new(),
         unread: 1,
         more_than: None,

@@ -25,7 +25,7 @@ pub fn safe(text: &str) -> Cow<'_, str> {
 }
 
 /// `n thing` or `n things`.
-pub(super) fn count(n: u64, thing: &str) -> String {
+pub(crate) fn count(n: u64, thing: &str) -> String {
     if n == 1 { format!("1 {thing}") } else { format!("{n} {thing}s") }
 }
 

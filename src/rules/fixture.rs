@@ -189,6 +189,7 @@ pub(crate) fn call(
         level: "Metadata".to_owned(),
         impersonators: Vec::new(),
         attributed_from: Vec::new(),
+        attributed: 0,
         behind: Vec::new(),
         unread: 0,
         more_than: None,

@@ -38,6 +38,8 @@ fn fault(call: &Observed) -> Option<&'static str> {
         Some("no call at all (count 0)")
     } else if codes != call.count {
         Some("codes that do not add up to its count")
+    } else if call.attributed > call.count {
+        Some("more calls attributed than there are")
     } else if named && call.more_than.is_some() {
         Some("a name, though it stands for many (moreThan)")
     } else {

@@ -75,6 +75,7 @@ fn place(call: &Observed, select: &Select) -> Place {
 fn attributed(mut call: Observed, select: &Select) -> Observed {
     let own = matches!(call.origin, Origin::Call | Origin::Asked);
     if let Some(user) = select.attributed(&call.user, "").filter(|_| own) {
+        call.attributed = call.count;
         call.attributed_from.push(std::mem::replace(&mut call.user, user.to_owned()));
         call.attributed_from.sort();
         call.attributed_from.dedup();

@@ -119,7 +119,7 @@ fn calls_of_an_admin_are_the_operators_only_when_asked_for_and_said_so() {
     .unwrap();
     let answer = rolecall(&["observe", text(&log), "--attribute", "admin,agent=manager/*=n/op"]);
     assert!(
-        answer.stderr.contains("1 calls of admin are counted as those of system:serviceaccount:n:op"),
+        answer.stderr.contains("1 call of admin counted as system:serviceaccount:n:op's, as asked for\n"),
         "{}",
         answer.stderr
     );
@@ -130,6 +130,23 @@ fn calls_of_an_admin_are_the_operators_only_when_asked_for_and_said_so() {
     assert!(of("admin").get("attributedFrom").is_none());
     let role = rolecall(&["role", "--audit", text(&log), "--subject", "n/op", "--attribute", "admin=n/op"]);
     assert!(role.code == 0 && role.stdout.contains("pods"), "{}", role.stderr);
+    // Whatever else the admin did is the operator's now too: that is said by every command.
+    let told = "2 calls of admin counted as system:serviceaccount:n:op's, as asked for, \
+                whatever the client (kubectl/v1, manager/v1 (linux)): `,agent=GLOB` tells them apart";
+    assert!(role.stderr.contains(told), "{}", role.stderr);
+    // Only the calls that were another's count as such.
+    let own = event("10:00:02", "system:serviceaccount:n:op", "manager/v1 (linux)");
+    let both = folder.path().join("both.log");
+    fs::write(&both, [fs::read_to_string(&log).unwrap(), own].concat()).unwrap();
+    let profile = folder.path().join("usage.json");
+    let answer = rolecall(&["observe", text(&both), "--attribute", "admin=n/op", "-o", text(&profile)]);
+    assert!(answer.stderr.contains("2 calls of admin counted as"), "{}", answer.stderr);
+    let written: Value = serde_json::from_str(&fs::read_to_string(&profile).unwrap()).unwrap();
+    assert_eq!((&written["calls"][0]["count"], &written["calls"][0]["attributed"]), (&3.into(), &2.into()));
+    // A slip of the pen costs no profile that stands there.
+    let slip = rolecall(&["observe", text(&log), "--subject", "n/other", "-o", text(&profile)]);
+    assert!(slip.code == 3 && slip.stderr.contains("is not written"), "{}", slip.stderr);
+    assert_eq!(serde_json::from_str::<Value>(&fs::read_to_string(&profile).unwrap()).unwrap(), written);
     let without = rolecall(&["role", "--audit", text(&log), "--subject", "n/op"]);
     assert_ne!(without.code, 0);
 }

@@ -28,6 +28,8 @@ fn a_profile_as_logs_give_them_is_read() {
     assert_eq!(read(|_| ()).unwrap().calls.len(), 2);
     // Requests that were refused before anybody knew whose they were.
     assert!(read(|profile| profile["calls"][0]["user"] = json!("")).is_ok());
+    assert!(read(|profile| profile["calls"][0]["attributed"] = json!(3)).is_ok());
+    assert!(read(|profile| profile["calls"][0]["attributed"] = json!(4)).is_err());
     let huge = |profile: &mut Value| {
         profile["calls"][0]["codes"] = json!({"200": u64::MAX, "404": u64::MAX});
         profile["calls"][0]["count"] = json!(u64::MAX);

@@ -23,6 +23,7 @@ fn call(user: &str, path: &str, first: &str, last: &str) -> Observed {
         level: "Metadata".to_owned(),
         impersonators: Vec::new(),
         attributed_from: Vec::new(),
+        attributed: 0,
         behind: Vec::new(),
         unread: 0,
         more_than: None,
