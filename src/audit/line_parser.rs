@@ -14,7 +14,7 @@ use super::select::Select;
 use super::sighting::{self, Sighting};
 
 /// Reads lines on any thread.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct LineParser {
     select: Select,
     longest: usize,
@@ -38,6 +38,19 @@ impl LineParser {
     /// One for lines of at most `longest` bytes.
     pub(super) fn new(select: Select, longest: usize) -> Self {
         Self { prefilter: Prefilter::of(&select), select, longest, key: String::new() }
+    }
+
+    /// Whether lines may be passed over.
+    pub(super) fn passes_over(&self) -> bool {
+        self.prefilter.is_some()
+    }
+
+    /// Reads the `number`th block of a log, from 0, with `read`. Every block must be: others may wait for the first.
+    pub(super) fn block<T>(&mut self, number: u64, read: impl FnOnce(&mut Self) -> T) -> T {
+        self.prefilter.iter_mut().for_each(|prefilter| prefilter.begin(number));
+        let said = read(self);
+        self.prefilter.iter_mut().for_each(|prefilter| prefilter.end(number));
+        said
     }
 
     /// Reads lines of the `file`th log, of which `before` lines came before; `each` gets what they say.

@@ -28,11 +28,13 @@ impl Collector {
         let mut current = self.begin(path);
         if head.is_of_lines() {
             self.bytes += head.mark as u64;
-            let size = if cores > 1 { BLOCK } else { BUFFER };
+            let parser = LineParser::new(self.select.clone(), self.longest);
+            // Blocks decide which lines are passed over: they are the same on any number of cores.
+            let size = if cores > 1 || parser.passes_over() { BLOCK } else { BUFFER };
             let cutter = Cutter { input: head.before(input), rest: Vec::new(), size, longest: self.longest };
             let broken = match cores {
-                0 | 1 => self.read_blocks(&mut current, cutter, tick),
-                _ => self.read_blocks_on(cores.min(MOST_THREADS), &mut current, cutter, tick),
+                0 | 1 => self.read_blocks(&mut current, cutter, parser, tick),
+                _ => self.read_blocks_on(cores.min(MOST_THREADS), &mut current, cutter, &parser, tick),
             };
             if let Err(error) = broken {
                 current.line += 1;
@@ -49,17 +51,17 @@ impl Collector {
         &mut self,
         current: &mut Current,
         mut cutter: Cutter<impl Read>,
+        mut parser: LineParser,
         tick: &mut dyn FnMut(),
     ) -> io::Result<()> {
-        let mut parser = LineParser::new(self.select.clone(), self.longest);
         let (mut block, mut before) = (Block::default(), 0);
-        loop {
+        for number in 0.. {
             let more = cutter.fill(&mut block);
-            if block.has_lines() {
+            before += parser.block(number, |parser| {
                 let place = (current.file, before);
                 let mut each = |next: Next<'_>| self.count(current, next, &block.lines);
-                before += parser.read(&block.lines, place, &mut each);
-            }
+                if block.has_lines() { parser.read(&block.lines, place, &mut each) } else { 0 }
+            });
             self.end_block(current, &block, &mut before);
             block.reset();
             tick();
@@ -68,6 +70,7 @@ impl Collector {
                 ended => return ended.map(drop),
             }
         }
+        Ok(())
     }
 
     fn read_blocks_on(
@@ -75,6 +78,7 @@ impl Collector {
         threads: usize,
         current: &mut Current,
         mut cutter: Cutter<impl Read + Send>,
+        parser: &LineParser,
         tick: &mut dyn FnMut(),
     ) -> io::Result<()> {
         // Every block in hand is in one of these or with a thread: their number bounds memory.
@@ -103,12 +107,12 @@ impl Collector {
             });
             for _ in 0..threads {
                 let (to_read, read, hasher) = (&to_read, read.clone(), self.in_flight.hasher.clone());
-                let mut parser = LineParser::new(self.select.clone(), self.longest);
+                let mut parser = parser.clone();
                 scope.spawn(move || {
                     loop {
                         let next = to_read.lock().unwrap_or_else(PoisonError::into_inner).recv();
                         let Ok((number, mut block)) = next else { return };
-                        block.parse(&mut parser, &hasher);
+                        parser.block(number, |parser| block.parse(parser, &hasher));
                         if read.send((number, block)).is_err() {
                             return;
                         }

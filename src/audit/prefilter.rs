@@ -1,6 +1,8 @@
 //! Lines of an API server that cannot be of the users who are asked for, told from their bytes: they are counted by how
 //! they begin and end, and not parsed in between. What is damaged between may thus count as an event of others.
 
+use std::sync::{Arc, OnceLock};
+
 use memchr::memmem::{self, Finder};
 
 use super::decision::Stage;
@@ -18,7 +20,7 @@ const TIMES: &[u8] = br#","requestReceivedTimestamp":""#;
 const LONGEST_TAIL: usize = 4 << 10;
 
 /// Tells of lines whether they can be of users who are asked for.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Prefilter {
     /// Users who are asked for, and those whose calls are theirs.
     users: Vec<Finder<'static>>,
@@ -29,6 +31,9 @@ pub(super) struct Prefilter {
     object: Finder<'static>,
     /// What was read in full. Kinds of requests that it lacks are read too: the whole log is judged by them.
     sights: Sights,
+    /// What the first block of the log showed, for all threads: every block begins with it, so that which lines are
+    /// passed over does not depend on which thread reads them.
+    first: Arc<OnceLock<Sights>>,
 }
 
 impl Prefilter {
@@ -53,7 +58,21 @@ impl Prefilter {
             escape: Finder::new(br"\u00"),
             object: Finder::new(br#","objectRef":{"#),
             sights: Sights::default(),
+            first: Arc::default(),
         })
+    }
+
+    /// Begins the `number`th block of the log, from 0; waits for the first.
+    pub(super) fn begin(&mut self, number: u64) {
+        self.sights = if number == 0 { Sights::default() } else { self.first.wait().clone() };
+    }
+
+    /// Ends the `number`th block.
+    pub(super) fn end(&mut self, number: u64) {
+        if number == 0 {
+            // Nobody else has it.
+            let _ = self.first.set(self.sights.clone());
+        }
     }
 
     /// Takes note of an event that was read in full, by the key of its call.

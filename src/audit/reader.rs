@@ -311,11 +311,9 @@ impl Collector {
     }
 
     /// Requests of which no more than `RequestReceived` is known.
-    fn give_up(&mut self, requests: impl Iterator<Item = Begun>) {
-        for begun in requests {
-            if let Begun::Received(received) = begun {
-                self.tally.add(&received.key, &received.seen(), &received.said());
-            }
+    fn give_up(&mut self, requests: Vec<Received>) {
+        for received in requests {
+            self.tally.add(&received.key, &received.seen(), &received.said());
         }
     }
 

@@ -137,8 +137,10 @@ impl Collector {
         depth: usize,
     ) {
         let mut values = serde_json::Deserializer::from_slice(text).into_iter::<&serde_json::value::RawValue>();
+        // One value that is JSON to whoever does not look into its texts, such as half a surrogate pair, is broken.
         if error.is_syntax()
             && let Some(Ok(first)) = values.next()
+            && first.get().len() < text.len()
         {
             let rest = text.get(values.byte_offset()..).unwrap_or_default();
             self.record(current, first.get().as_bytes(), shape, depth + 1);

@@ -37,16 +37,17 @@ pub(super) struct Started {
 }
 
 /// A `RequestReceived` event.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Received {
+    // What orders them comes first.
+    file: u32,
+    line: u64,
+    audit_id: Box<str>,
     /// The key of the call.
     pub(super) key: Box<str>,
     impersonator: Option<Box<str>>,
     attributed_from: Option<Box<str>>,
-    audit_id: Box<str>,
     time: Time,
-    file: u32,
-    line: u64,
     level: Level,
 }
 
@@ -161,8 +162,8 @@ impl InFlight {
         })
     }
 
-    /// Remembers a request that [`take`](Self::take) does not know; returns those given up for it.
-    pub(super) fn put(&mut self, request: &Request<'_>, begun: Begun) -> impl Iterator<Item = Begun> + use<> {
+    /// Remembers a request that [`take`](Self::take) does not know; returns those given up for it that only came in.
+    pub(super) fn put(&mut self, request: &Request<'_>, begun: Begun) -> Vec<Received> {
         let given_up = if self.young.len() >= GENERATION {
             std::mem::replace(&mut self.old, std::mem::take(&mut self.young))
         } else {
@@ -170,11 +171,24 @@ impl InFlight {
         };
         let identity = self.hasher.identity(request);
         self.young.insert_unique(identity.0, (identity, begun), |(known, _)| known.0);
-        given_up.into_iter().map(|(_, begun)| begun)
+        received(given_up)
     }
 
-    /// Everything still in flight.
-    pub(super) fn drain(self) -> impl Iterator<Item = Begun> {
-        self.young.into_iter().chain(self.old).map(|(_, begun)| begun)
+    /// Everything still in flight that only came in.
+    pub(super) fn drain(self) -> Vec<Received> {
+        received(self.young.into_iter().chain(self.old))
     }
+}
+
+/// Requests that only came in, in the order of the log: tables have none that is the same in every run.
+fn received(begun: impl IntoIterator<Item = (Identity, Begun)>) -> Vec<Received> {
+    let mut received: Vec<Received> = begun
+        .into_iter()
+        .filter_map(|(_, begun)| match begun {
+            Begun::Received(received) => Some(*received),
+            Begun::Started(_) => None,
+        })
+        .collect();
+    received.sort_unstable();
+    received
 }

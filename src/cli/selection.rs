@@ -142,7 +142,7 @@ fn time(written: &str) -> Result<String> {
 }
 
 fn text(time: Timestamp) -> String {
-    format!("{time:.6}")
+    format!("{time:.9}")
 }
 
 fn attribution(text: &str) -> Result<Attribution> {
@@ -165,7 +165,7 @@ mod tests {
 
     #[test]
     fn times_and_durations_are_read_and_written_as_logs_do() {
-        assert_eq!(time("2026-12-01T01:00:00+01:00").unwrap(), "2026-12-01T00:00:00.000000Z");
+        assert_eq!(time("2026-12-01T01:00:00+01:00").unwrap(), "2026-12-01T00:00:00.000000000Z");
         assert!(time("yesterday").is_err());
         assert_eq!(duration("7d").unwrap(), SignedDuration::from_hours(168));
         assert_eq!(duration("36h 30m").unwrap(), SignedDuration::from_mins(36 * 60 + 30));

@@ -398,3 +398,48 @@ fn utf16_is_named_with_what_to_do() {
         assert!(said.starts_with("UTF-16") && said.contains("convert it to UTF-8"), "{said}");
     }
 }
+
+#[test]
+fn a_value_that_is_json_only_to_who_does_not_look_into_its_texts_costs_its_line() {
+    let good = r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"a","stage":"ResponseComplete","requestURI":"/api/v1/pods","verb":"list","user":{"username":"u"},"responseStatus":{"code":200}}"#;
+    let verb = good.replace("list", r"\ud800");
+    let agent = r#"{"userAgent":"\ud800"}"#;
+    let large = r#"{"responseStatus":{"code":1e999}}"#;
+    let wrapped = serde_json::json!({ "message": agent }).to_string();
+    let list = format!("[{agent},{large}]");
+    let behind = format!("2026-12-01T00:00:00Z stdout F {agent}");
+    let two = format!("{agent} {large}");
+    for (line, records) in [(&*verb, 1), (agent, 1), (large, 1), (&*wrapped, 1), (&*list, 2), (&*behind, 1), (&*two, 2)]
+    {
+        let text = [good, line, good, ""].join("\n");
+        for cores in [0, 2] {
+            let mut collector = Collector::default();
+            match cores {
+                0 => collector.read("a.log", &mut text.as_bytes()),
+                _ => collector.read_on(cores, "a.log", text.as_bytes(), &mut || ()),
+            }
+            let usage = collector.finish();
+            let skipped: u64 = usage.quality.skipped.iter().map(|skipped| skipped.lines).sum();
+            assert_eq!((usage.quality.events, skipped), (2, records), "{line}: {:?}", usage.quality.skipped);
+        }
+    }
+}
+
+#[test]
+fn requests_without_an_answer_are_told_alike_in_every_run() {
+    let received = |id: usize| {
+        serde_json::json!({
+            "kind": "Event", "apiVersion": "audit.k8s.io/v1", "level": "Metadata", "auditID": format!("a{id}"),
+            "stage": "RequestReceived", "requestURI": "/api/v1/pods", "verb": "list", "user": {"username": "u"},
+        })
+    };
+    let items: Vec<_> = (0..20).map(received).collect();
+    let list = serde_json::json!({"kind": "EventList", "apiVersion": "audit.k8s.io/v1", "items": items}).to_string();
+    let read = || {
+        let mut collector = Collector::default();
+        collector.read("a.log", &mut list.as_bytes());
+        let usage = collector.finish();
+        usage.calls.iter().flat_map(|call| &call.samples).map(|sample| sample.audit_id.clone()).collect::<Vec<_>>()
+    };
+    assert_eq!([read(), read(), read()], [["a0", "a1", "a10"].map(str::to_owned).to_vec(), read(), read()]);
+}
