@@ -60,7 +60,7 @@ pub(super) struct Current {
     /// The cause of the whole text, until a line is an event again.
     spread: Option<Cause>,
     /// The beginning of a record that a container runtime cut in parts.
-    pub(super) part: String,
+    pub(super) part: Vec<u8>,
 }
 
 /// The first bytes of a log.

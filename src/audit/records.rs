@@ -66,7 +66,7 @@ impl Collector {
             Opened::Part(part) if current.part.is_empty() && !part.starts_with('{') => {
                 self.record(current, part.as_bytes(), shape.around(Shape::Collector), depth + 1);
             }
-            Opened::Part(part) => self.part(current, &part),
+            Opened::Part(part) => self.part(current, part.as_bytes()),
             Opened::Event(inner, event) => self.count_event(current, &event, text.len(), shape.around(inner)),
             Opened::Refused(cause, shown) => {
                 let detail = error.filter(|_| cause == Cause::WrongField).map(|error| wrong_field(text, error));
@@ -76,10 +76,11 @@ impl Collector {
     }
 
     /// Keeps a part of a record until the rest of it comes.
-    fn part(&mut self, current: &mut Current, part: &str) {
-        current.part.push_str(part);
+    fn part(&mut self, current: &mut Current, part: &[u8]) {
+        // It may end within a character.
+        current.part.extend_from_slice(part);
         if current.part.len() > self.longest {
-            current.part = String::new();
+            current.part = Vec::new();
             self.lose(current, Cause::LongLine, 1, None);
         }
     }
@@ -90,8 +91,17 @@ impl Collector {
         if current.part.is_empty() || Cause::of_text(record) == Cause::Klog {
             return self.record(current, record, shape, depth);
         }
-        let mut whole = std::mem::take(&mut current.part).into_bytes();
+        let part = current.part.len();
+        let mut whole = std::mem::take(&mut current.part);
         whole.extend_from_slice(record);
+        let is_event = |text: &[u8]| parse(text).is_ok_and(|event| event.is_audit());
+        if is_event(record) && !is_event(&whole) {
+            // The rest of what came before was never written.
+            whole.truncate(part);
+            current.part = whole;
+            self.lose_part(current);
+            return self.record(current, record, shape, depth);
+        }
         self.record(current, &whole, shape, depth);
     }
 
@@ -99,7 +109,7 @@ impl Collector {
     pub(super) fn lose_part(&mut self, current: &mut Current) {
         let part = std::mem::take(&mut current.part);
         if !part.is_empty() {
-            let cause = if part.starts_with('{') { Cause::CutShort } else { Cause::of_text(part.as_bytes()) };
+            let cause = if part.starts_with(b"{") { Cause::CutShort } else { Cause::of_text(&part) };
             self.lose(current, cause, 1, None);
         }
     }
@@ -110,7 +120,7 @@ impl Collector {
         if let Some((whole, content)) = runtime_line(text) {
             return match whole {
                 _ if depth >= DEEPEST => self.lose(current, Cause::Nested, 1, None),
-                false => self.part(current, &String::from_utf8_lossy(content)),
+                false => self.part(current, content),
                 true => self.end_of_part(current, content, shape.around(Shape::Prefixed), depth + 1),
             };
         }

@@ -11,6 +11,8 @@ use super::Error;
 use crate::audit::{Collector, Select, Usage};
 
 const PAUSE: Duration = Duration::from_millis(200);
+/// Most reads before what was seen is told, and before it is asked whether to stop: a pipe may never be empty.
+const MOST_READS: usize = 64;
 
 /// Reads a log, and whatever is added to it until `stop`; `each` gets what was seen so far whenever there was more, and
 /// once at the end. The log has one event a line, and is not compressed.
@@ -61,15 +63,15 @@ impl Tail {
             let stopping = stop.load(Ordering::SeqCst);
             // Looked for first: what was written to the old file until then is read below.
             let new = log.replaced(&path);
-            let mut seen = false;
-            loop {
+            let (mut reads, mut at_end) = (0, false);
+            // An old file is read to its end, which nobody moves.
+            while !at_end && (reads < MOST_READS || new.is_some()) {
                 let bytes = log.more().map_err(failed)?;
-                if bytes.is_empty() {
-                    break;
-                }
-                seen = true;
+                at_end = bytes.is_empty();
+                reads += 1;
                 collector.feed(&mut following, bytes);
             }
+            let seen = reads > 1 || !at_end;
             if stopping || seen {
                 each(collector.clone().stopped(&shown, following.clone()))?;
             }
@@ -82,7 +84,9 @@ impl Tail {
             if stopping {
                 return Ok(());
             }
-            thread::sleep(PAUSE);
+            if at_end {
+                thread::sleep(PAUSE);
+            }
         }
     }
 }
