@@ -116,7 +116,8 @@ impl Log {
         if !is_same(&own, &there) {
             return Self::open(path).ok();
         }
-        if own.len() < self.read {
+        // Pipes and devices have no length.
+        if own.is_file() && own.len() < self.read {
             let mut log = Self::open(path).ok()?;
             log.file.seek(SeekFrom::Start(0)).ok()?;
             return Some(log);

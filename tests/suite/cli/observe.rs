@@ -217,3 +217,28 @@ fn a_growing_and_rotated_log_is_followed_until_it_is_told_to_stop() {
     assert_eq!(running.0.wait().unwrap().code(), Some(0));
     assert_eq!(profile(&output)["calls"][0]["count"], 5);
 }
+
+#[cfg(unix)]
+#[test]
+fn what_never_ends_is_told_of_and_stopped_too() {
+    let folder = TempDir::new().unwrap();
+    let output = folder.path().join("usage.json");
+    let child = std::process::Command::new(assert_cmd::cargo::cargo_bin("rolecall"))
+        .args(["observe", "-f", "/dev/zero", "-o", text(&output)])
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut running = Running(child);
+    let start = Instant::now();
+    let wait = |what: &str, done: &mut dyn FnMut() -> bool| {
+        while !done() {
+            assert!(start.elapsed() < Duration::from_secs(60), "{what}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    };
+    wait("nothing was written", &mut || output.exists());
+    let stopped = std::process::Command::new("kill").args(["-INT", &running.0.id().to_string()]).status().unwrap();
+    assert!(stopped.success());
+    wait("it goes on", &mut || running.0.try_wait().unwrap().is_some());
+    assert_eq!(profile(&output)["quality"]["events"], 0);
+}
