@@ -162,15 +162,13 @@ impl Coverage {
     /// The kinds of its own of which it was not seen; `None` when there are none.
     fn lacks(&self, what: &str, seen: fn(&Lifecycle) -> bool) -> Option<String> {
         let unseen: Vec<&str> = self.crds.iter().filter(|(_, life)| !seen(life)).map(|(name, _)| &**name).collect();
+        // Who makes, changes and deletes them are mostly others.
+        let (is, why) = if self.others { ("was", "") } else { ("is known to be", " (the log has no calls of others)") };
         match unseen.as_slice() {
-            // Who makes, changes and deletes them are mostly others.
-            [only] if !self.others => Some(format!("no {only} is known to be {what} (the log has no calls of others)")),
-            [first, rest @ ..] if !self.others => Some(format!(
-                "no {first} is known to be {what}, nor {} other kinds of its own (the log has no calls of others)",
-                rest.len()
-            )),
-            [only] => Some(format!("no {only} was {what}")),
-            [first, rest @ ..] => Some(format!("no {first} was {what}, nor {} other kinds of its own", rest.len())),
+            [only] => Some(format!("no {only} {is} {what}{why}")),
+            [first, rest @ ..] => {
+                Some(format!("no {first} {is} {what}, nor {} other kinds of its own{why}", rest.len()))
+            }
             [] => None,
         }
     }

@@ -91,17 +91,14 @@ impl Collector {
         if current.part.is_empty() || Cause::of_text(record) == Cause::Klog {
             return self.record(current, record, shape, depth);
         }
-        let part = current.part.len();
-        let mut whole = std::mem::take(&mut current.part);
-        whole.extend_from_slice(record);
+        let whole = [&*current.part, record].concat();
         let is_event = |text: &[u8]| parse(text).is_ok_and(|event| event.is_audit());
         if is_event(record) && !is_event(&whole) {
             // The rest of what came before was never written.
-            whole.truncate(part);
-            current.part = whole;
             self.lose_part(current);
             return self.record(current, record, shape, depth);
         }
+        current.part = Vec::new();
         self.record(current, &whole, shape, depth);
     }
 
