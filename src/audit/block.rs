@@ -26,6 +26,8 @@ pub(super) struct Block {
     pub(super) too_long: bool,
     /// Bytes of the log that it stands for.
     pub(super) bytes: u64,
+    /// Empty blocks that wait with it, while it is larger than others.
+    pub(super) places: Vec<Block>,
     /// What was read of it; its buffers go round with the block.
     pub(super) parsed: Parsed,
 }

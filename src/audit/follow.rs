@@ -1,8 +1,9 @@
 //! A log read as it grows: whole lines are counted, the rest waits for its end.
 
 use super::cause::Cause;
-use super::framing::LONGEST;
+use super::framing::{LONGEST, MARK};
 use super::reader::{Collector, Current};
+use super::records::parse;
 use super::shape::Shape;
 use super::usage::Usage;
 
@@ -40,10 +41,12 @@ impl Collector {
     fn whole_line(&mut self, following: &mut Following) {
         following.current.line += 1;
         let line = std::mem::take(&mut following.part);
+        let mark = if following.current.line == 1 { MARK } else { &[] };
         if std::mem::take(&mut following.too_long) || line.len() > LONGEST {
             self.lose(&mut following.current, Cause::LongLine, 1, None);
         } else {
-            self.record(&mut following.current, &line, Shape::Native, 0);
+            let record = line.strip_prefix(mark).unwrap_or(&line);
+            self.record(&mut following.current, record, Shape::Native, 0);
         }
         following.part = line;
         following.part.clear();
@@ -57,9 +60,12 @@ impl Collector {
         self.end(path, following.current);
     }
 
-    /// What was seen so far, without the line that has no end yet.
+    /// What was seen so far, without a line of which more is to come.
     #[must_use]
-    pub fn stopped(mut self, path: &str, following: Following) -> Usage {
+    pub fn stopped(mut self, path: &str, mut following: Following) -> Usage {
+        if parse(&following.part).is_ok_and(|event| event.is_audit()) {
+            self.whole_line(&mut following);
+        }
         self.end(path, following.current);
         self.finish()
     }

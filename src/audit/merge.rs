@@ -1,16 +1,18 @@
 //! Profiles put together: the same in any order and any grouping. As if one log had been read, but that a request whose
 //! stages stand in two of them counts in both, and that reasons are kept by the alphabet.
 
-use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use super::behind;
 use super::clients;
 use super::level::Level;
+use super::profile::note;
 use super::time::Time;
 use super::usage::{
-    Decision, LogQuality, MOST_IMPERSONATORS, MOST_REASONS, MOST_SAMPLES, Observed, Origin, Skipped, Usage,
+    Decision, LogQuality, MOST_IMPERSONATORS, MOST_REASONS, MOST_SAMPLES, Observed, Origin, Sample, Skipped,
+    Usage,
 };
 use crate::rbac::Request;
 
@@ -27,6 +29,26 @@ impl Usage {
         self.diagnostics.extend(other.diagnostics);
         self.diagnostics.sort();
         self
+    }
+
+    /// As [`merge`](Self::merge) with what a profile holds, noted at `path` when one event stands in both: it counts
+    /// twice. `path` of none stands for the log of that event.
+    #[must_use]
+    pub fn merge_profile(mut self, profile: Self, path: Option<&str>) -> Self {
+        fn samples(usage: &Usage) -> impl Iterator<Item = &Sample> {
+            usage.calls.iter().flat_map(|call| &call.samples).filter(|sample| !sample.audit_id.is_empty())
+        }
+        let known: HashSet<_> = samples(&profile).map(|sample| (sample.line, &sample.audit_id)).collect();
+        let twin = samples(&self).find(|sample| known.contains(&(sample.line, &sample.audit_id)));
+        let said = twin.map(|twin| {
+            let message = format!(
+                "holds the event `{}`, and so does a usage profile read beside it: what both hold is counted twice",
+                twin.audit_id.escape_debug()
+            );
+            note(path.unwrap_or(&twin.path), message)
+        });
+        self.diagnostics.extend(said);
+        self.merge(profile)
     }
 
     /// With at most so many names of objects of one permission: more become one call without a name that says so.

@@ -16,6 +16,7 @@ mod limits;
 mod line_parser;
 mod merge;
 mod parallel;
+mod pieces;
 pub mod policy;
 mod prefilter;
 mod profile;

@@ -17,6 +17,8 @@ use super::shape::Shape;
 const BLOCK: usize = 512 << 10;
 /// Bytes in hand on one core: they stay in its cache.
 const BUFFER: usize = 128 << 10;
+/// A block of long lines takes a place for each so many bytes.
+const PLACE: usize = 8 << 20;
 /// The thread that counts keeps no more of them busy.
 const MOST_THREADS: usize = 8;
 
@@ -82,10 +84,11 @@ impl Collector {
         tick: &mut dyn FnMut(),
     ) -> io::Result<()> {
         // Every block in hand is in one of these or with a thread: their number bounds memory.
-        let (give_back, empty) = sync_channel::<Block>(4 * threads);
+        let places = 4 * threads;
+        let (give_back, empty) = sync_channel::<Block>(places);
         let (cut, to_read) = sync_channel::<(u64, Block)>(threads);
-        let (read, to_count) = sync_channel::<(u64, Block)>(4 * threads);
-        for _ in 0..4 * threads {
+        let (read, to_count) = sync_channel::<(u64, Block)>(places);
+        for _ in 0..places {
             // There is room for all of them.
             let _ = give_back.try_send(Block::default());
         }
@@ -95,6 +98,8 @@ impl Collector {
                 for number in 0.. {
                     let Ok(mut block) = empty.recv() else { break };
                     let more = cutter.fill(&mut block);
+                    let more_places = (block.lines.len() / PLACE).min(places - 1);
+                    block.places.extend(empty.iter().take(more_places));
                     if cut.send((number, block)).is_err() {
                         break;
                     }
@@ -142,8 +147,10 @@ impl Collector {
                 before += block.parsed.lines;
                 self.end_block(current, &block, &mut before);
                 block.reset();
-                // Nobody wants it once the log has been cut.
-                let _ = give_back.try_send(block);
+                for block in std::mem::take(&mut block.places).into_iter().chain([block]) {
+                    // Nobody wants it once the log has been cut.
+                    let _ = give_back.try_send(block);
+                }
                 tick();
             }
         }

@@ -128,7 +128,8 @@ impl Profile {
     }
 }
 
-fn note(path: &str, message: String) -> Diagnostic {
+/// Something worth knowing of a file, which loses nothing.
+pub(super) fn note(path: &str, message: String) -> Diagnostic {
     let location = Location { path: path.into(), line: 1, column: 1, end_line: 1, end_column: 1, span: None };
     Diagnostic { kind: DiagnosticKind::Note, location, message }
 }

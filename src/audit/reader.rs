@@ -10,10 +10,11 @@ use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location};
 
 use super::cause::Cause;
 use super::decision::Stage;
-use super::framing::{Frames, HEAD, LONGEST, Lost as Unframed, Step};
+use super::framing::{Frames, HEAD, LONGEST, MARK, Lost as Unframed, Step};
 use super::key;
 use super::level::Level;
 use super::limits::Sights;
+use super::pieces::Parts;
 use super::select::Select;
 use super::shape::Shape;
 use super::sighting::Sighting;
@@ -59,8 +60,8 @@ pub(super) struct Current {
     lost: BTreeMap<Cause, Lost>,
     /// The cause of the whole text, until a line is an event again.
     spread: Option<Cause>,
-    /// The beginning of a record that a container runtime cut in parts.
-    pub(super) part: Vec<u8>,
+    /// The beginnings of records that a container runtime cut into pieces.
+    pub(super) parts: Parts,
 }
 
 /// The first bytes of a log.
@@ -79,7 +80,7 @@ impl Head {
     pub(super) fn of(input: &mut dyn Read, longest: usize) -> Self {
         let mut bytes = Vec::new();
         let broken = input.take(HEAD as u64).read_to_end(&mut bytes).err();
-        let mark = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+        let mark = if bytes.starts_with(MARK) { MARK.len() } else { 0 };
         bytes.drain(..mark);
         let frames = Frames::of(&bytes, longest);
         Self { bytes, broken, mark, frames }
@@ -183,7 +184,7 @@ impl Collector {
 
     /// The log has been read.
     pub(super) fn end(&mut self, path: &str, mut current: Current) {
-        self.lose_part(&mut current);
+        self.lose_parts(&mut current);
         if self.lines == current.lines_before {
             self.note(path, "the log is empty");
         }

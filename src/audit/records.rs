@@ -7,6 +7,7 @@ use serde_json::value::RawValue;
 use super::cause::{self, Cause};
 use super::event::Event;
 use super::level::Level;
+use super::pieces::{Piece, Stream};
 use super::reader::{Collector, Current};
 use super::shape::{self, DEEPEST, Opened, Shape};
 use super::sighting;
@@ -59,14 +60,11 @@ impl Collector {
             }
             Opened::Inner(inner, records) => {
                 for record in records {
-                    self.end_of_part(current, &record, shape.around(inner), depth + 1);
+                    self.end_of_part(current, &record, Stream::Out, (shape.around(inner), depth + 1));
                 }
             }
-            // Text that begins no event is no part of one.
-            Opened::Part(part) if current.part.is_empty() && !part.starts_with('{') => {
-                self.record(current, part.as_bytes(), shape.around(Shape::Collector), depth + 1);
-            }
-            Opened::Part(part) => self.part(current, part.as_bytes()),
+            Opened::Piece(_) if depth >= DEEPEST => self.lose(current, Cause::Nested, 1, None),
+            Opened::Piece(piece) => self.piece(current, &piece, (shape.around(Shape::Collector), depth + 1)),
             Opened::Event(inner, event) => self.count_event(current, &event, text.len(), shape.around(inner)),
             Opened::Refused(cause, shown) => {
                 let detail = error.filter(|_| cause == Cause::WrongField).map(|error| wrong_field(text, error));
@@ -75,50 +73,13 @@ impl Collector {
         }
     }
 
-    /// Keeps a part of a record until the rest of it comes.
-    fn part(&mut self, current: &mut Current, part: &[u8]) {
-        // It may end within a character.
-        current.part.extend_from_slice(part);
-        if current.part.len() > self.longest {
-            current.part = Vec::new();
-            self.lose(current, Cause::LongLine, 1, None);
-        }
-    }
-
-    /// Reads a record, with what came of it before in front. What an API server writes to its other stream meanwhile
-    /// stands between the parts of an event.
-    fn end_of_part(&mut self, current: &mut Current, record: &[u8], shape: Shape, depth: usize) {
-        if current.part.is_empty() || Cause::of_text(record) == Cause::Klog {
-            return self.record(current, record, shape, depth);
-        }
-        let whole = [&*current.part, record].concat();
-        let is_event = |text: &[u8]| parse(text).is_ok_and(|event| event.is_audit());
-        if is_event(record) && !is_event(&whole) {
-            // The rest of what came before was never written.
-            self.lose_part(current);
-            return self.record(current, record, shape, depth);
-        }
-        current.part = Vec::new();
-        self.record(current, &whole, shape, depth);
-    }
-
-    /// Counts a part whose rest never came.
-    pub(super) fn lose_part(&mut self, current: &mut Current) {
-        let part = std::mem::take(&mut current.part);
-        if !part.is_empty() {
-            let cause = if part.starts_with(b"{") { Cause::CutShort } else { Cause::of_text(&part) };
-            self.lose(current, cause, 1, None);
-        }
-    }
-
     /// Reads a line with something in front of the event: a node's name, what a container runtime writes, a time.
     fn behind_a_prefix(&mut self, current: &mut Current, text: &[u8], shape: Shape, depth: usize) {
         const LONGEST_PREFIX: usize = 512;
-        if let Some((whole, content)) = runtime_line(text) {
-            return match whole {
-                _ if depth >= DEEPEST => self.lose(current, Cause::Nested, 1, None),
-                false => self.part(current, content),
-                true => self.end_of_part(current, content, shape.around(Shape::Prefixed), depth + 1),
+        if let Some(piece) = Piece::of_line(text) {
+            return match depth {
+                DEEPEST.. => self.lose(current, Cause::Nested, 1, None),
+                _ => self.piece(current, &piece, (shape.around(Shape::Prefixed), depth + 1)),
             };
         }
         let start = memchr::memchr(b'{', text.get(..text.len().min(LONGEST_PREFIX)).unwrap_or(text));
@@ -198,19 +159,4 @@ pub(super) fn mended(text: &[u8], event: &mut Event<'_>) -> Shape {
     } else {
         Shape::Native
     }
-}
-
-/// A line of the Container Runtime Interface's log: whether it ends a text, and its part of it.
-fn runtime_line(line: &[u8]) -> Option<(bool, &[u8])> {
-    let mut parts = line.splitn(4, |byte| *byte == b' ');
-    let time = parts.next()?;
-    let stream = parts.next()?;
-    let tag = parts.next()?;
-    let known = time.first()?.is_ascii_digit() && matches!(stream, b"stdout" | b"stderr");
-    let whole = match tag {
-        b"F" => true,
-        b"P" => false,
-        _ => return None,
-    };
-    known.then_some((whole, parts.next().unwrap_or_default()))
 }

@@ -46,6 +46,10 @@ pub fn read_selected(logs: &Logs, select: &Select, progress: &mut dyn FnMut(u64)
             reading.collector.note(&shown, "given twice, read once");
             continue;
         }
+        if let Some(error) = &log.unlisted {
+            reading.collector.refuse(&shown, format!("the directory cannot be listed: {error}"));
+            continue;
+        }
         // A pipe in a directory may never end; who names one knows.
         if !log.named && !log.path.is_file() {
             reading.collector.unreadable(&shown, &io::Error::other("neither a file nor a directory"));
@@ -59,7 +63,7 @@ pub fn read_selected(logs: &Logs, select: &Select, progress: &mut dyn FnMut(u64)
         }
     }
     let (logs, profiles) = (reading.collector.finish(), reading.profiles);
-    Ok(if profiles.quality.files == 0 && profiles.calls.is_empty() { logs } else { logs.merge(profiles) })
+    Ok(if profiles.quality.files == 0 && profiles.calls.is_empty() { logs } else { logs.merge_profile(profiles, None) })
 }
 
 /// What was read so far.
@@ -83,7 +87,8 @@ impl Reading<'_> {
         }
         match Profile::read(&mut input) {
             Ok(profile) => {
-                self.profiles = std::mem::take(&mut self.profiles).merge(profile.selected(self.select, shown));
+                let profile = profile.selected(self.select, shown);
+                self.profiles = std::mem::take(&mut self.profiles).merge_profile(profile, Some(shown));
             }
             Err(why) => self.collector.refuse(shown, why),
         }
@@ -135,13 +140,18 @@ fn decompressed<'a>(input: impl Read + Send + 'a) -> io::Result<(Vec<u8>, Box<dy
     for _ in 0..LAYERS {
         (head, log) = if head.starts_with(GZIP) {
             with_head(Box::new(MultiGzDecoder::new(BufReader::with_capacity(BUFFER, log))))
-        } else if head.starts_with(ZSTD) {
+        } else if head.starts_with(ZSTD) || is_skippable(&head) {
             with_head(Box::new(zstd::Decoder::new(log)?))
         } else {
             break;
         };
     }
     Ok((head, log))
+}
+
+/// A frame that zstd passes over, as its parallel form writes them in front (RFC 8878, 3.1.2).
+fn is_skippable(head: &[u8]) -> bool {
+    matches!(head, [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..])
 }
 
 /// A stream with its first bytes, which stay in it.

@@ -18,6 +18,9 @@ pub(super) const LONGEST: usize = 64 << 20;
 /// How much of a log is looked at before it is cut.
 pub(super) const HEAD: usize = 64 << 10;
 
+/// The byte order mark that some put in front of UTF-8.
+pub(super) const MARK: &[u8] = b"\xef\xbb\xbf";
+
 /// What comes next in a log.
 #[derive(Debug)]
 pub(super) enum Step<'a> {

@@ -443,24 +443,3 @@ fn requests_without_an_answer_are_told_alike_in_every_run() {
     };
     assert_eq!([read(), read(), read()], [["a0", "a1", "a10"].map(str::to_owned).to_vec(), read(), read()]);
 }
-
-#[test]
-fn parts_of_an_event_may_end_within_a_character_and_one_never_ended_costs_no_other() {
-    let event = Line::new().with("userAgent", "\"caf\u{e9}\"").json();
-    let at = event.find('\u{e9}').unwrap() + 1;
-    let (head, rest) = event.as_bytes().split_at(at);
-    let line =
-        |tag: &str, content: &[u8]| [format!("2026-12-01T00:00:00Z stdout {tag} ").as_bytes(), content, b"\n"].concat();
-    let read = |text: &[u8]| {
-        let mut collector = Collector::new();
-        collector.read("a.log", &mut &*text);
-        let usage = collector.finish();
-        let agents: Vec<String> = usage.clients.values().flat_map(|clients| clients.agents.clone()).collect();
-        let skipped: u64 = usage.quality.skipped.iter().map(|skipped| skipped.lines).sum();
-        (usage.quality.events, skipped, agents)
-    };
-    let known = vec!["caf\u{e9}".to_owned()];
-    assert_eq!(read(&[line("P", head), line("F", rest)].concat()), (1, 0, known.clone()));
-    let whole = line("F", event.as_bytes());
-    assert_eq!(read(&[&*whole, &line("P", head), &whole, &whole].concat()), (3, 1, known));
-}

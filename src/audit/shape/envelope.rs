@@ -11,6 +11,7 @@ use serde::de::{Deserializer, Error as _, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
 use super::super::cause::Cause;
+use super::super::pieces::{self, Piece, Stream};
 use super::{Opened, Shape, text_of};
 
 /// Most bytes that one compressed field may hold.
@@ -113,6 +114,11 @@ pub(super) struct Outer<'a> {
     #[serde(borrow)]
     log: Option<&'a RawValue>,
     #[serde(borrow)]
+    stream: Option<&'a RawValue>,
+    // What Fluent keeps of a line of the Container Runtime Interface.
+    #[serde(borrow)]
+    logtag: Option<&'a RawValue>,
+    #[serde(borrow)]
     message: Option<&'a RawValue>,
 }
 
@@ -169,17 +175,16 @@ impl<'a> Outer<'a> {
         self.timestamp.is_some() && (self.id.is_some() || self.ingestion_time.is_some())
     }
 
-    /// What the runtime wrote of a container, cut in parts of 16 KiB.
+    /// What the runtime wrote of a container, cut in pieces of 16 KiB.
     fn container_log(&self) -> Option<Opened<'a>> {
         let log = text_of(self.log?)?;
-        Some(match log.strip_suffix('\n') {
-            Some(_) => Opened::Inner(Shape::Collector, vec![owned(log)]),
-            // Fluent takes the line feed off; docker leaves it at the end of a line.
-            None if serde_json::from_str::<serde::de::IgnoredAny>(&log).is_ok() => {
-                Opened::Inner(Shape::Collector, vec![owned(log)])
-            }
-            None => Opened::Part(log.into_owned()),
-        })
+        let stream = self.stream.and_then(text_of).and_then(|name| Stream::of(name.as_bytes()));
+        // Fluent takes the line feed off; docker leaves it at the end of a line.
+        let ends = self.logtag.and_then(text_of).and_then(|tag| pieces::ends(tag.as_bytes())).or_else(|| {
+            let ended = log.ends_with('\n') || serde_json::from_str::<serde::de::IgnoredAny>(&log).is_ok();
+            ended.then_some(true)
+        });
+        Some(Opened::Piece(Piece { text: owned(log), stream: stream.unwrap_or(Stream::Out), ends }))
     }
 
     /// A field of base64 that may hold gzip: a subscription's, or Pub/Sub's.

@@ -16,6 +16,7 @@ pub use losses::{Known, Loss};
 
 use super::cause::Cause;
 use super::event::Event;
+use super::pieces::Piece;
 
 /// Envelopes within envelopes are opened this deep: OTLP has four around the event.
 pub(super) const DEEPEST: usize = 8;
@@ -127,8 +128,8 @@ impl Shape {
 pub(super) enum Opened<'a> {
     /// An envelope: the records in it.
     Inner(Shape, Vec<Cow<'a, [u8]>>),
-    /// A part of a text that goes on in the next record of the same stream.
-    Part(String),
+    /// What a container runtime wrote: a text may go on in the next record of the same stream.
+    Piece(Piece<'a>),
     /// An event in other words.
     Event(Shape, Box<Event<'a>>),
     /// Neither, with what to show of it.

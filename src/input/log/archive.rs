@@ -1,6 +1,7 @@
 //! Logs in a tar archive, such as a must-gather: every file in it is one. A thread unpacks while another reads; nothing
 //! is written to disk, so a hostile name only matters as text.
 
+use std::cell::Cell;
 use std::io::{self, Read};
 use std::sync::mpsc::{Receiver, SendError, SyncSender, sync_channel};
 use std::thread;
@@ -9,6 +10,10 @@ use super::files::is_beside_logs;
 
 /// Entries looked at.
 const MOST_ENTRIES: usize = 100_000;
+/// Bytes of a name (Linux `PATH_MAX`).
+const LONGEST_NAME: usize = 4096;
+/// Bytes of an archive that one entry takes before its contents. Headers of their own hold long names, at any length.
+const MOST_OF_HEADERS: u64 = 1 << 20;
 const PIECE: usize = 128 << 10;
 /// Pieces between the threads.
 const IN_HAND: usize = 4;
@@ -84,11 +89,29 @@ impl Read for Entry<'_> {
     }
 }
 
+/// A stream of which no more is read than there is left.
+struct Budgeted<'a, R> {
+    inner: R,
+    left: &'a Cell<u64>,
+}
+
+impl<R: Read> Read for Budgeted<'_, R> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        if self.left.get() == 0 {
+            return Err(io::Error::other(format!("more than {} MiB of headers for a file", MOST_OF_HEADERS >> 20)));
+        }
+        let read = self.inner.by_ref().take(self.left.get()).read(into)?;
+        self.left.set(self.left.get() - read as u64);
+        Ok(read)
+    }
+}
+
 /// Sends what is in an archive; an error when nobody listens.
 fn unpack(archive: impl Read, to: &SyncSender<Piece>) -> Result<(), SendError<Piece>> {
     let lost = |name: &str, why: String| to.send(Piece::Lost(name.to_owned(), why));
     let broken = |error: io::Error| format!("the archive is broken, the rest is not read: {error}");
-    let mut archive = tar::Archive::new(archive);
+    let budget = Cell::new(MOST_OF_HEADERS);
+    let mut archive = tar::Archive::new(Budgeted { inner: archive, left: &budget });
     let entries = match archive.entries() {
         Ok(entries) => entries,
         Err(error) => return lost("", broken(error)),
@@ -101,17 +124,29 @@ fn unpack(archive: impl Read, to: &SyncSender<Piece>) -> Result<(), SendError<Pi
             Ok(entry) => entry,
             Err(error) => return lost("", broken(error)),
         };
-        let name = String::from_utf8_lossy(&entry.path_bytes()).trim_start_matches("./").to_owned();
+        budget.set(u64::MAX);
+        let path = entry.path_bytes();
+        let kept = path.get(..LONGEST_NAME).unwrap_or(&path);
+        let name = String::from_utf8_lossy(kept).trim_start_matches("./").to_owned();
         let kind = entry.header().entry_type();
-        if kind.is_dir() || is_beside_logs(name.as_ref()) {
-            continue;
-        }
-        if kind.is_file() || kind.is_contiguous() {
-            to.send(Piece::Begin(name))?;
-            send(&mut entry, to)?;
+        let why = if kept.len() < path.len() {
+            Some(format!("its name goes on: longer than {LONGEST_NAME} bytes"))
         } else {
-            lost(&name, "not a regular file".to_owned())?;
+            (!kind.is_file() && !kind.is_contiguous()).then(|| "not a regular file".to_owned())
+        };
+        match why {
+            _ if kind.is_dir() || is_beside_logs(name.as_ref()) => {}
+            Some(why) => lost(&name, why)?,
+            None => {
+                to.send(Piece::Begin(name))?;
+                send(&mut entry, to)?;
+            }
         }
+        // What is not read of an entry would be passed over with the headers of the next.
+        if let Err(error) = io::copy(&mut entry, &mut io::sink()) {
+            return lost("", broken(error));
+        }
+        budget.set(MOST_OF_HEADERS);
     }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Which logs are read: files as named, the files of directories by name, standard input.
 
 use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use super::{Error, STDIN, head_is_of_profile};
@@ -16,6 +17,8 @@ pub(super) struct Log {
     pub(super) path: PathBuf,
     /// Named by the user, not found in a directory.
     pub(super) named: bool,
+    /// It is a directory within one that was named, and this is why it is not read.
+    pub(super) unlisted: Option<io::Error>,
 }
 
 impl Log {
@@ -30,9 +33,11 @@ impl Logs {
         let mut logs = Vec::new();
         for path in paths {
             if path != STDIN && Path::new(path).is_dir() {
-                list(Path::new(path), &mut logs)?;
+                let path = Path::new(path);
+                let failed = |source| Error::List { path: path.to_string_lossy().into_owned(), source };
+                list(path, &mut logs).map_err(failed)?;
             } else {
-                logs.push(Log { path: PathBuf::from(path), named: true });
+                logs.push(Log { path: PathBuf::from(path), named: true, unlisted: None });
             }
         }
         Ok(Self(logs))
@@ -65,17 +70,17 @@ impl Logs {
 
 /// The files under a directory, by name. Links to directories are not followed: they may lead in circles.
 #[expect(clippy::disallowed_methods, reason = "input lists directories")]
-fn list(directory: &Path, logs: &mut Vec<Log>) -> Result<(), Error> {
-    let failed = |source| Error::List { path: directory.to_string_lossy().into_owned(), source };
-    let entries: Result<Vec<_>, _> = fs::read_dir(directory).map_err(failed)?.collect();
-    let mut entries = entries.map_err(failed)?;
+fn list(directory: &Path, logs: &mut Vec<Log>) -> io::Result<()> {
+    let mut entries = fs::read_dir(directory)?.collect::<io::Result<Vec<_>>>()?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
         let path = entry.path();
         if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            list(&path, logs)?;
+            if let Err(error) = list(&path, logs) {
+                logs.push(Log { path, named: false, unlisted: Some(error) });
+            }
         } else if !is_beside_logs(&path) {
-            logs.push(Log { path, named: false });
+            logs.push(Log { path, named: false, unlisted: None });
         }
     }
     Ok(())

@@ -164,3 +164,81 @@ fn what_was_packed_twice_is_read_and_three_times_is_named() {
     assert_eq!(usage.quality.events, 0);
     assert!(usage.diagnostics[0].message.starts_with("binary data"), "{:?}", usage.diagnostics);
 }
+
+#[test]
+fn a_profile_beside_its_own_log_or_its_twin_is_noted() {
+    let folder = TempDir::new().expect("a folder");
+    let log = file(&folder, "a.log", event("1").as_bytes());
+    let other = file(&folder, "b.log", event("2").as_bytes());
+    let profile = |path: &str, log: &String| {
+        let profile = Profile::of(read(std::slice::from_ref(log)));
+        file(&folder, path, &serde_json::to_vec(&profile).expect("JSON"))
+    };
+    let (own, twin, others) = (profile("own.json", &log), profile("twin.json", &log), profile("others.json", &other));
+    for (logs, noted) in [
+        (vec![&log, &own], vec![&log]),
+        (vec![&own, &log], vec![&log]),
+        (vec![&own, &twin], vec![&twin]),
+        (vec![&log, &others], vec![]),
+        (vec![&own, &others], vec![]),
+    ] {
+        let usage = read(&logs.iter().map(|path| (*path).clone()).collect::<Vec<_>>());
+        let said: Vec<_> = usage.diagnostics.iter().map(|said| said.location.path.to_string()).collect();
+        assert_eq!(said.iter().collect::<Vec<_>>(), noted, "{logs:?}");
+        assert!(usage.diagnostics.iter().all(|said| said.message.contains("`1`") && said.message.contains("twice")));
+    }
+}
+
+#[test]
+fn a_name_in_an_archive_is_bounded() {
+    let folder = TempDir::new().expect("a folder");
+    let long = "a".repeat(4097);
+    let first = event("1");
+    let path = file(&folder, "long.tar", &tar(&[(&long, first.as_bytes()), ("b.log", event("2").as_bytes())]));
+    let usage = read(&[path]);
+    assert_eq!(usage.quality.events, 1);
+    let said: Vec<_> = usage.diagnostics.iter().map(|said| (said.location.path.len(), &*said.message)).collect();
+    assert!(matches!(&said[..], [(..5000, why), _] if why.starts_with("its name goes on")), "{said:?}");
+    // Headers that go on end the archive.
+    let path = file(&folder, "longer.tar", &tar(&[("b.log", event("2").as_bytes()), (&"a".repeat(2 << 20), b"")]));
+    let usage = read(&[path]);
+    assert_eq!(usage.quality.events, 1);
+    let said = usage.diagnostics.iter().map(|said| &*said.message).collect::<String>();
+    assert!(said.contains("more than 1 MiB of headers"), "{said}");
+}
+
+#[test]
+fn a_skipped_entry_is_no_header() {
+    let folder = TempDir::new().expect("a folder");
+    let big = vec![b' '; 3 << 20];
+    let path = file(&folder, "a.tar", &tar(&[("a.lock", &big), ("b.log", event("2").as_bytes())]));
+    assert_eq!(read(&[path]).quality.events, 1);
+}
+
+#[test]
+fn a_frame_that_zstd_passes_over_may_come_first() {
+    let folder = TempDir::new().expect("a folder");
+    let frame = [b"\x50\x2a\x4d\x18\x04\0\0\0size".to_vec(), zstd::encode_all(event("1").as_bytes(), 0).expect("zstd")];
+    assert_eq!(read(&[file(&folder, "a.zst", &frame.concat())]).quality.events, 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_cannot_be_listed_costs_itself() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = TempDir::new().expect("a folder");
+    file(&folder, "a.log", event("1").as_bytes());
+    file(&folder, "z/b.log", event("2").as_bytes());
+    let closed = folder.path().join("z");
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).expect("own");
+    let may_read_all = std::fs::read_dir(&closed).is_ok();
+    let usage = read(&[folder.path().to_string_lossy().into_owned()]);
+    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).expect("own");
+    if may_read_all {
+        // Whom permissions do not hold reads it.
+        assert_eq!(usage.quality.events, 2);
+    } else {
+        assert_eq!(usage.quality.events, 1);
+        assert!(usage.diagnostics[0].message.starts_with("the directory cannot be listed"));
+    }
+}

@@ -195,6 +195,15 @@ fn parts_are_put_together() {
     ] {
         assert_eq!(said(&read(&text)), [CALL, "1 klog line"], "{text}");
     }
+    // Fluent takes the line feeds off, and may keep the runtime's tag.
+    let fluent = |text: &str| docker(text).replace("\\n", "");
+    let tagged = |tag: &str, text: &str| docker(text).replace("\"stream\"", &format!("\"logtag\":\"{tag}\",\"stream\""));
+    for text in [
+        fluent(first) + &fluent(second) + &fluent(third),
+        tagged("P", first) + &tagged("P", second) + &tagged("F", third),
+    ] {
+        assert_eq!(said(&read(&text.repeat(2))), [format!("{CALL} x2")], "{text}");
+    }
     // What never ends is lost; what begins no event is no part of one.
     assert_eq!(said(&read(&docker(first))), ["1 audit event cut short"]);
     let klog = docker("I1201 00:00:00.000000 1 x.go:1] up");
