@@ -104,7 +104,9 @@ impl Cause {
             Self::Control => "it says that the subscription works, nothing else",
             Self::Profile => "`schema` must be the first key, as `rolecall observe` writes it",
             Self::Utf16 => "convert it to UTF-8 first, such as by `iconv -f UTF-16 -t UTF-8`",
-            Self::Binary => "decompress it first; gzip and zstd are read as they are, also one within the other, and so are the files of a tar archive",
+            Self::Binary => {
+                "decompress it first; gzip and zstd are read as they are, also one within the other, and so are the files of a tar archive"
+            }
         }
     }
 

@@ -11,8 +11,7 @@ use super::level::Level;
 use super::profile::note;
 use super::time::Time;
 use super::usage::{
-    Decision, LogQuality, MOST_IMPERSONATORS, MOST_REASONS, MOST_SAMPLES, Observed, Origin, Sample, Skipped,
-    Usage,
+    Decision, LogQuality, MOST_IMPERSONATORS, MOST_REASONS, MOST_SAMPLES, Observed, Origin, Sample, Skipped, Usage,
 };
 use crate::rbac::Request;
 

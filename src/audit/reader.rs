@@ -10,7 +10,7 @@ use crate::source::{Diagnostic, DiagnosticKind, Diagnostics, Location};
 
 use super::cause::Cause;
 use super::decision::Stage;
-use super::framing::{Frames, HEAD, LONGEST, MARK, Lost as Unframed, Step};
+use super::framing::{Frames, HEAD, LONGEST, Lost as Unframed, MARK, Step};
 use super::key;
 use super::level::Level;
 use super::limits::Sights;
@@ -399,7 +399,9 @@ impl Current {
 }
 
 fn cause_of(lost: Unframed) -> (Cause, Option<String>) {
-    let shown = |text: String| Some(text.chars().take(120).collect::<String>().escape_debug().to_string());
+    // Parsers of YAML put lines into their messages.
+    let words = |text: String| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let shown = |text: String| Some(words(text).chars().take(120).collect::<String>().escape_debug().to_string());
     match lost {
         Unframed::TooLong => (Cause::LongLine, None),
         Unframed::NoEnd => (Cause::NoEnd, None),

@@ -51,10 +51,13 @@ pub(super) fn of<'a>(
     let verb = event.verb.as_deref().ok_or(Cause::NoVerb)?;
     let (encoded, query) = url::split(&event.request_uri);
     let path = url::path(encoded);
-    let attributes = match &event.object_ref {
-        _ if !path.is_empty() => Attributes::of_uri(verb, &path, query),
-        Some(object) => Attributes::of_object(verb, object).ok_or(Cause::NoRequest)?,
-        None => return Err(Cause::NoRequest),
+    let of_object = || event.object_ref.as_ref().and_then(|object| Attributes::of_object(verb, object));
+    let attributes = match path.starts_with('/') {
+        true => Attributes::of_uri(verb, &path, query),
+        // No URI of an API server: whoever wrote it may have kept the object.
+        false => of_object()
+            .or_else(|| (!path.is_empty()).then(|| Attributes::of_uri(verb, &path, query)))
+            .ok_or(Cause::NoRequest)?,
     };
     if length > key::LONGEST && too_long(event, &attributes) {
         return Err(Cause::LongField);

@@ -30,7 +30,8 @@ fn a_piece_may_end_within_a_character_and_one_never_ended_costs_no_other() {
 #[test]
 fn streams_are_put_together_each_by_itself() {
     let (head, rest) = EVENT.as_bytes().split_at(60);
-    let (out, err) = (|tag: &str, text: &[u8]| line("stdout", tag, text), |tag: &str, text: &[u8]| line("stderr", tag, text));
+    let (out, err) =
+        (|tag: &str, text: &[u8]| line("stdout", tag, text), |tag: &str, text: &[u8]| line("stderr", tag, text));
     let (events, lost) = read(&[out("P", head), err("P", b"panic: "), err("F", b"no"), out("F", rest)]);
     assert!(matches!(&*lost, [(3, why)] if why.starts_with("not JSON")), "{lost:?}");
     assert_eq!(events, 1);

@@ -251,6 +251,22 @@ fn an_event_needs_something_asked() {
     assert_eq!(causes(&usage), [("audit event without requestURI and objectRef", 1)]);
     let object = r#"{"resource":"pods","namespace":"n","name":"p"}"#;
     assert_eq!(only(&lines(&[Line::new().with("requestURI", "").with("objectRef", object)])).count, 1);
+    // What is no path of an API server does not stand against the object.
+    let asked = |uri: &str, object: &str| {
+        let usage = lines(&[Line::new().with("requestURI", uri).with("objectRef", object)]);
+        match &only(&usage).request {
+            Request::Resource(asked) => format!("{} {} in {}", asked.resource, asked.name, asked.namespace),
+            Request::NonResource(asked) => asked.path.clone(),
+        }
+    };
+    for (uri, called) in [
+        (r#""pods/p""#, "pods p in n"),
+        (r#""https://host/api/v1/namespaces/n/pods/p""#, "pods p in n"),
+        (r#""/metrics""#, "/metrics"),
+    ] {
+        assert_eq!(asked(uri, object), called);
+    }
+    assert_eq!(asked(r#""metrics""#, "null"), "metrics");
 }
 
 #[test]

@@ -197,7 +197,8 @@ fn parts_are_put_together() {
     }
     // Fluent takes the line feeds off, and may keep the runtime's tag.
     let fluent = |text: &str| docker(text).replace("\\n", "");
-    let tagged = |tag: &str, text: &str| docker(text).replace("\"stream\"", &format!("\"logtag\":\"{tag}\",\"stream\""));
+    let tagged =
+        |tag: &str, text: &str| docker(text).replace("\"stream\"", &format!("\"logtag\":\"{tag}\",\"stream\""));
     for text in [
         fluent(first) + &fluent(second) + &fluent(third),
         tagged("P", first) + &tagged("P", second) + &tagged("F", third),
