@@ -17,6 +17,11 @@ pub struct Following {
     too_long: bool,
 }
 
+/// A line without the mark that the first of a log may begin with.
+fn unmarked(line: &[u8]) -> &[u8] {
+    line.strip_prefix(MARK).unwrap_or(line)
+}
+
 impl Collector {
     /// Begins to read a log that grows.
     pub fn follow(&mut self, path: &str) -> Following {
@@ -41,12 +46,10 @@ impl Collector {
     fn whole_line(&mut self, following: &mut Following) {
         following.current.line += 1;
         let line = std::mem::take(&mut following.part);
-        let mark = if following.current.line == 1 { MARK } else { &[] };
         if std::mem::take(&mut following.too_long) || line.len() > LONGEST {
             self.lose(&mut following.current, Cause::LongLine, 1, None);
         } else {
-            let record = line.strip_prefix(mark).unwrap_or(&line);
-            self.record(&mut following.current, record, Shape::Native, 0);
+            self.record(&mut following.current, unmarked(&line), Shape::Native, 0);
         }
         following.part = line;
         following.part.clear();
@@ -63,10 +66,34 @@ impl Collector {
     /// What was seen so far, without a line of which more is to come.
     #[must_use]
     pub fn stopped(mut self, path: &str, mut following: Following) -> Usage {
-        if parse(&following.part).is_ok_and(|event| event.is_audit()) {
+        if parse(unmarked(&following.part)).is_ok_and(|event| event.is_audit()) {
             self.whole_line(&mut following);
         }
         self.end(path, following.current);
         self.finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_taken_off_and_the_last_line_counts_once_it_is_whole() {
+        const EVENT: &str = r#"{"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Metadata","auditID":"a","stage":"ResponseComplete","requestURI":"/api/v1/pods","verb":"list","user":{"username":"u"},"responseStatus":{"code":200}}"#;
+        let (head, rest) = EVENT.split_at(100);
+        let mut collector = Collector::new();
+        let mut following = collector.follow("a.log");
+        let mut seen = |bytes: &[u8]| {
+            collector.feed(&mut following, bytes);
+            let usage = collector.clone().stopped("a.log", following.clone());
+            (usage.quality.events, usage.quality.shapes.into_keys().collect::<Vec<_>>(), usage.quality.skipped.len())
+        };
+        let plain = || vec![Shape::Native.name().to_owned()];
+        assert_eq!(seen(MARK), (0, vec![], 0));
+        assert_eq!(seen(head.as_bytes()), (0, vec![], 0));
+        assert_eq!(seen(rest.as_bytes()), (1, plain(), 0));
+        assert_eq!(seen(b"\n"), (1, plain(), 0));
+        assert_eq!(seen(EVENT.as_bytes()), (2, plain(), 0));
     }
 }

@@ -134,7 +134,8 @@ pub struct LogQuality {
     pub lines: u64,
     /// Records that were audit events.
     pub events: u64,
-    /// Events left out because they were of another time, or of other users, than was asked for.
+    /// Events left out because they were of another time, or of other users, than was asked for; of a usage profile,
+    /// calls, whatever their stages.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub left_out: u64,
     /// Events by the shape that they came in.

@@ -1,5 +1,6 @@
 //! `rolecall observe`: audit logs → a usage profile, which can be merged and used wherever a log can.
 
+use std::collections::BTreeMap;
 use std::io::BufWriter;
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +21,18 @@ use crate::report::json;
 use crate::report::text::count;
 use crate::source::DiagnosticKind;
 
+const HELP: &str = "\
+Examples:
+  rolecall observe audit.log.gz must-gather/ -o usage.json     logs as they are, files and folders
+  rolecall observe monday.json tuesday.json -o week.json       profiles of logs, put together
+  rolecall observe audit.log --attribute 'admin,agent=manager/*=my-system/my-operator' -o usage.json
+  rolecall observe -f /var/log/kubernetes/audit.log -o usage.json
+
+Exit codes: 0 read; 2 usage or input failure; 3 no event was found, or nothing of what was asked for, or unreadable parts \
+under --strict";
+
 #[derive(Debug, clap::Args)]
+#[command(after_help = HELP)]
 pub(super) struct Args {
     /// Audit logs and usage profiles, `-` for standard input, or folders of logs
     #[arg(required = true, value_name = "LOG")]
@@ -68,13 +80,14 @@ pub(super) fn run(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let progress = Progress::new(terminal, !args.no_progress, logs.bytes());
     let usage = input::read_selected(&logs, &select, &mut |bytes| progress.add(bytes))?;
     progress.finish();
+    let usage = usage.bounded(args.most_names);
     let exit = said(&usage, &select, args.strict, terminal);
     if let (Some(path), true) = (output, usage.calls.is_empty()) {
         // What stands there may be a profile that took long to get.
         terminal.note(&format!("{} is not written", path.display()));
         return Ok(exit);
     }
-    let profile = Profile::of(usage.bounded(args.most_names));
+    let profile = Profile::of(usage);
     match output {
         Some(path) => write_atomically_with(path, &mut |file| Ok(json::profile(&mut BufWriter::new(file), &profile)?))?,
         None => terminal.result_with(&mut |out| Ok(json::profile(&mut BufWriter::new(out), &profile)?))?,
@@ -92,10 +105,7 @@ fn select(args: &Args, logs: &Logs) -> Result<Select> {
 
 /// Says what was read and what was not.
 fn said(usage: &Usage, select: &Select, strict: bool, terminal: &Terminal) -> Exit {
-    for diagnostic in &usage.diagnostics {
-        let place = &diagnostic.location;
-        terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));
-    }
+    diagnostics(usage, terminal);
     let quality = &usage.quality;
     let shapes: Vec<String> = quality.shapes.iter().map(|(shape, count)| format!("{count} as {shape}")).collect();
     let shapes = if shapes.is_empty() { String::new() } else { format!(": {}", shapes.join(", ")) };
@@ -127,6 +137,23 @@ fn said(usage: &Usage, select: &Select, strict: bool, terminal: &Terminal) -> Ex
     if !vain.is_empty() || (strict && lost) { Exit::Incomplete } else { Exit::Clean }
 }
 
+/// Says what happened to the logs; of what happened to many of them alike only the first few.
+fn diagnostics(usage: &Usage, terminal: &Terminal) {
+    const ALIKE: usize = 5;
+    let mut alike = BTreeMap::<&str, usize>::new();
+    for diagnostic in &usage.diagnostics {
+        let seen = alike.entry(&diagnostic.message).or_default();
+        *seen += 1;
+        if *seen <= ALIKE {
+            let place = &diagnostic.location;
+            terminal.note(&format!("{}:{}:{}: {}", place.path, place.line, place.column, diagnostic.message));
+        }
+    }
+    for (message, more) in alike.into_iter().filter(|(_, seen)| *seen > ALIKE) {
+        terminal.note(&format!("{} more: {message}", count((more - ALIKE) as u64, "file")));
+    }
+}
+
 fn follow(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let ([log], Some(output)) = (args.logs.as_slice(), result_file::named(args.output.as_ref())) else {
         bail!("--follow takes exactly one log, and a file for --output");
@@ -139,11 +166,15 @@ fn follow(args: &Args, terminal: &Terminal) -> Result<Exit> {
     let select = select(args, &Logs::find(&args.logs)?)?;
     let stop = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&stop);
+    if input::is_packed(log)? {
+        bail!("--follow reads a log as it is written, and {} is compressed or an archive", log.display());
+    }
     ctrlc::set_handler(move || asked.store(true, Ordering::SeqCst)).context("cannot wait for Ctrl-C")?;
+    terminal.note(&format!("{} is followed into {} until Ctrl-C", log.display(), output.display()));
     let mut last = Usage::default();
     input::follow(log, select.clone(), &stop, &mut |usage| {
-        let profile = Profile::of(usage.clone().bounded(args.most_names));
-        last = usage;
+        last = usage.bounded(args.most_names);
+        let profile = Profile::of(last.clone());
         write_atomically_with(output, &mut |file| Ok(json::profile(&mut BufWriter::new(file), &profile)?))
     })?;
     Ok(said(&last, &select, args.strict, terminal))

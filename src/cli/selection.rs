@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, anyhow, bail};
 use globset::Glob;
+use jiff::civil::{Date, Time};
+use jiff::tz::TimeZone;
 use jiff::{SignedDuration, Span, SpanRelativeTo, Timestamp};
 
 use crate::audit::{Attribution, Clients, MOST_IMPERSONATORS, Observed, Select, Usage};
@@ -14,10 +16,10 @@ use crate::report::text::count;
 /// Which events of the logs count.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub(super) struct SelectionArgs {
-    /// Only events from this time on, as `2026-12-01T00:00:00Z`
+    /// Only events from this time on: `2026-12-01T00:00:00Z`, or `2026-12-01` for the beginning of that day in UTC
     #[arg(long, value_name = "TIME", conflicts_with = "window")]
     pub(super) since: Option<String>,
-    /// Only events up to this time
+    /// Only events up to this time; of a day, to its end
     #[arg(long, value_name = "TIME")]
     pub(super) until: Option<String>,
     /// Only events of the last weeks, days, hours or minutes before the newest, as `7d` or `36h`; reads the logs twice
@@ -34,8 +36,8 @@ impl SelectionArgs {
     /// What is asked of these logs.
     pub(super) fn select(&self, logs: &Logs) -> Result<Select> {
         let mut select = Select {
-            since: self.since.as_deref().map(time).transpose()?,
-            until: self.until.as_deref().map(time).transpose()?,
+            since: self.since.as_deref().map(|since| time(since, Time::MIN)).transpose()?,
+            until: self.until.as_deref().map(|until| time(until, Time::MAX)).transpose()?,
             attribute: self.attribute.iter().map(|text| attribution(text)).collect::<Result<_>>()?,
             ..Select::default()
         };
@@ -134,11 +136,14 @@ fn duration(text: &str) -> Result<SignedDuration> {
     }
 }
 
-/// A time as logs write it.
-fn time(written: &str) -> Result<String> {
-    let time: Timestamp =
-        written.parse().map_err(|_| anyhow!("`{written}` is no time such as `2026-12-01T00:00:00Z`"))?;
-    Ok(text(time))
+/// A time as logs write it; of a day that time, in UTC as they are.
+fn time(written: &str, of_day: Time) -> Result<String> {
+    let of_day = |day: Date| TimeZone::UTC.to_timestamp(day.to_datetime(of_day)).ok();
+    let time = written.parse::<Timestamp>().ok().or_else(|| {
+        let is_day = written.len() == "2026-12-01".len();
+        is_day.then(|| written.parse::<Date>().ok().and_then(of_day))?
+    });
+    time.map(text).ok_or_else(|| anyhow!("`{written}` is no time such as `2026-12-01T00:00:00Z` or `2026-12-01`"))
 }
 
 fn text(time: Timestamp) -> String {
@@ -165,8 +170,13 @@ mod tests {
 
     #[test]
     fn times_and_durations_are_read_and_written_as_logs_do() {
-        assert_eq!(time("2026-12-01T01:00:00+01:00").unwrap(), "2026-12-01T00:00:00.000000000Z");
-        assert!(time("yesterday").is_err());
+        let since = |text: &str| time(text, Time::MIN).ok();
+        assert_eq!(since("2026-12-01T01:00:00+01:00").as_deref(), Some("2026-12-01T00:00:00.000000000Z"));
+        assert_eq!(since("2026-12-01").as_deref(), Some("2026-12-01T00:00:00.000000000Z"));
+        assert_eq!(time("2026-12-01", Time::MAX).unwrap(), "2026-12-01T23:59:59.999999999Z");
+        for wrong in ["yesterday", "2026-13-01", "2026-12", "2026-12-01T", "2026-12-01T10:00", ""] {
+            assert_eq!(since(wrong), None, "{wrong}");
+        }
         assert_eq!(duration("7d").unwrap(), SignedDuration::from_hours(168));
         assert_eq!(duration("36h 30m").unwrap(), SignedDuration::from_mins(36 * 60 + 30));
         assert!(duration("-1h").is_err() && duration("week").is_err() && duration("0s").is_err());

@@ -119,6 +119,16 @@ pub fn log_bytes(paths: &[String]) -> Option<u64> {
     Logs::find(paths).ok()?.bytes()
 }
 
+/// Whether a log is compressed, or an archive. Pipes and devices are not looked into: what is read of them is gone.
+pub fn is_packed(path: &Path) -> Result<bool, Error> {
+    if !path.is_file() {
+        return Ok(false);
+    }
+    let failed = |source| Error::Open { path: shown(path), source };
+    let (head, _) = with_head(source(path).map_err(failed)?);
+    Ok(head.starts_with(GZIP) || head.starts_with(ZSTD) || is_skippable(&head) || archive::is_one(&head))
+}
+
 /// Whether a file that can be opened begins as a usage profile.
 fn head_is_of_profile(path: &Path) -> bool {
     source(path).and_then(decompressed).is_ok_and(|(head, _)| Profile::is_one(&head))

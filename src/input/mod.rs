@@ -16,7 +16,7 @@ pub use audit_policy::audit_policy;
 pub use discover::{Discovered, File, manifests};
 pub use error::Error;
 pub use follow::{Tail, follow};
-pub use log::{Logs, STDIN, read_logs, read_selected};
+pub use log::{Logs, STDIN, is_packed, read_logs, read_selected};
 pub use render::render;
 pub use same::is_same_file;
 pub use select::{Select, expand};

@@ -221,24 +221,3 @@ fn a_frame_that_zstd_passes_over_may_come_first() {
     let frame = [b"\x50\x2a\x4d\x18\x04\0\0\0size".to_vec(), zstd::encode_all(event("1").as_bytes(), 0).expect("zstd")];
     assert_eq!(read(&[file(&folder, "a.zst", &frame.concat())]).quality.events, 1);
 }
-
-#[cfg(unix)]
-#[test]
-fn a_directory_that_cannot_be_listed_costs_itself() {
-    use std::os::unix::fs::PermissionsExt;
-    let folder = TempDir::new().expect("a folder");
-    file(&folder, "a.log", event("1").as_bytes());
-    file(&folder, "z/b.log", event("2").as_bytes());
-    let closed = folder.path().join("z");
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0)).expect("own");
-    let may_read_all = std::fs::read_dir(&closed).is_ok();
-    let usage = read(&[folder.path().to_string_lossy().into_owned()]);
-    std::fs::set_permissions(&closed, std::fs::Permissions::from_mode(0o700)).expect("own");
-    if may_read_all {
-        // Whom permissions do not hold reads it.
-        assert_eq!(usage.quality.events, 2);
-    } else {
-        assert_eq!(usage.quality.events, 1);
-        assert!(usage.diagnostics[0].message.starts_with("the directory cannot be listed"));
-    }
-}

@@ -160,6 +160,72 @@ fn names_beyond_the_bound_are_told_as_such() {
     assert!(!folded.is_empty() && folded.iter().all(|call| call["request"].get("name").is_none()));
 }
 
+#[test]
+fn what_happened_to_many_logs_alike_is_told_of_the_first() {
+    let folder = TempDir::new().unwrap();
+    for number in 0..40 {
+        fs::write(folder.path().join(format!("{number:02}.log")), "").unwrap();
+    }
+    fs::write(folder.path().join("a.log"), event("10:00:00", "u", "x")).unwrap();
+    let answer = rolecall(&["observe", text(folder.path())]);
+    assert_eq!(answer.code, 0, "{}", answer.stderr);
+    assert_eq!(answer.stderr.matches("the log is empty").count(), 6, "{}", answer.stderr);
+    assert!(answer.stderr.contains("note: 35 files more: the log is empty"), "{}", answer.stderr);
+}
+
+#[test]
+fn calls_are_counted_as_they_are_written() {
+    let folder = TempDir::new().unwrap();
+    let log = folder.path().join("a.log");
+    let names = |name: usize| event("10:00:00", "u", "x").replace("pods/p\"", &format!("pods/p{name}\""));
+    fs::write(&log, (0..30).map(names).collect::<String>()).unwrap();
+    let answer = rolecall(&["observe", text(&log), "--most-names", "3"]);
+    let calls: Value = serde_json::from_str(&answer.stdout).unwrap();
+    let said = format!("{} distinct call", calls["calls"].as_array().unwrap().len());
+    assert!(answer.stderr.contains(&said), "{said}: {}", answer.stderr);
+}
+
+#[test]
+fn what_is_packed_is_not_followed() {
+    let folder = TempDir::new().unwrap();
+    let output = folder.path().join("usage.json");
+    let answer = rolecall(&["observe", "-f", DEMO_LOG, "-o", text(&output)]);
+    assert_eq!((answer.code, output.exists()), (2, false));
+    assert!(answer.stderr.contains("is compressed or an archive"), "{}", answer.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_directory_that_cannot_be_listed_costs_itself() {
+    use std::os::unix::fs::PermissionsExt as _;
+    use std::os::unix::process::CommandExt as _;
+    const NOBODY: u32 = 65534;
+    let folder = TempDir::new().unwrap();
+    let closed = folder.path().join("closed");
+    fs::create_dir(&closed).unwrap();
+    fs::write(closed.join("b.log"), event("10:00:00", "u", "x")).unwrap();
+    fs::write(folder.path().join("a.log"), event("10:00:01", "u", "x")).unwrap();
+    let mode = |path: &Path, mode: u32| fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    mode(folder.path(), 0o755);
+    mode(&closed, 0o0);
+    let mut command = std::process::Command::new(assert_cmd::cargo::cargo_bin("rolecall"));
+    command.args(["observe", text(folder.path())]);
+    if fs::read_dir(&closed).is_ok() {
+        // Permissions do not hold root.
+        command.uid(NOBODY);
+    }
+    let output = command.output();
+    mode(&closed, 0o700);
+    let output = match output {
+        Ok(output) => output,
+        Err(error) => return println!("skipped: nobody else can run the program here ({error})"),
+    };
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(0), "{said}");
+    assert!(said.contains("closed:1:1: the directory cannot be listed: "), "{said}");
+    assert!(said.contains("1 event in 2 files"), "{said}");
+}
+
 /// A process that is ended with the test.
 struct Running(Child);
 
