@@ -133,6 +133,8 @@ pub const CARRIERS: &[Carrier] = &[
         lines(events.iter().map(|event| json!({"labels": {}, "line": event.to_string()})))
     }),
     carrier(Shape::Collector, "docker", docker),
+    carrier(Shape::Collector, "Fluent, of docker", |events| docker(events).replace(r#"}\n""#, r#"}""#)),
+    carrier(Shape::Collector, "Fluent, of CRI", fluent),
     carrier(Shape::Collector, "`message`", |events| {
         lines(events.iter().map(|event| json!({"message": event.to_string()})))
     }),
@@ -181,6 +183,15 @@ fn docker(events: &[Value]) -> String {
         let text = format!("{event}\n");
         let (first, rest) = halves(&text);
         format!("{}\n{}\n", json!({"log": first, "stream": "stdout"}), json!({"log": rest, "stream": "stdout"}))
+    })
+}
+
+fn fluent(events: &[Value]) -> String {
+    each(events, |event| {
+        let text = event.to_string();
+        let (first, rest) = halves(&text);
+        let piece = |log: &str, tag: &str| json!({"stream": "stdout", "logtag": tag, "log": log});
+        format!("{}\n{}\n", piece(first, "P"), piece(rest, "F"))
     })
 }
 
