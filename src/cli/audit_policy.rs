@@ -19,10 +19,10 @@ pub(super) struct Args {
     /// Write the policy to this file; standard output without it, and for `-`
     #[arg(short, long, value_name = "FILE")]
     output: Option<String>,
-    /// Print the configuration of a kind cluster that uses the file
+    /// Print the configuration of a kind cluster that uses the file of --output
     #[arg(long, requires = "output")]
     kind: bool,
-    /// Print the flags of an envtest API server that uses the file
+    /// Print the flags of an envtest API server that uses the file of --output
     #[arg(long, requires = "output", conflicts_with = "kind")]
     envtest: bool,
     /// What the cluster runs: OpenShift checks owners, which only bodies name

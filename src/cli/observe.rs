@@ -44,7 +44,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "SUBJECT", value_parser = subject)]
     subject: Vec<String>,
     /// Only calls of service accounts
-    #[arg(long)]
+    #[arg(long, conflicts_with = "subject")]
     service_accounts: bool,
     #[command(flatten)]
     selection: SelectionArgs,
