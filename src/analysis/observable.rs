@@ -4,10 +4,10 @@
 use super::verdict::{describe, served};
 use super::{Context, Grant, JudgedCall, Selection, Verdict};
 use crate::api::Table;
-use crate::audit::Origin;
 use crate::audit::policy::{OwnRules, Part, Policy, Requester};
+use crate::audit::{Observed, Origin, Usage};
 use crate::graph::SubjectKey;
-use crate::rbac::Rule;
+use crate::rbac::{Request, Rule};
 
 /// The rules of the policy that are about the subject.
 pub(super) fn recorded<'p>(policy: &'p Policy, selection: &Selection) -> OwnRules<'p> {
@@ -30,6 +30,22 @@ pub(super) fn verdict(table: &Table, recorded: &OwnRules<'_>, grant: &Grant) -> 
 pub(super) fn limited(cx: &Context<'_>, grant: &Grant) -> Option<(Verdict, String)> {
     let limit = cx.usage?.quality.limits.iter().find(|limit| limit.hides(&grant.rule))?;
     Some((Verdict::Unobservable, limit.text().to_owned()))
+}
+
+/// Why a permission that the log does not show in use may be asked for by others, whose questions it does not show.
+pub(super) const ASKED_ELSEWHERE: &str = "others check it on behalf of the caller (kubelets, components that guard their paths): the log does not show what they ask";
+
+/// Whether the log shows what others ask about permissions of whomever: it has their reviews, with their bodies.
+pub(super) fn shows_reviews(usage: &Usage) -> bool {
+    let mut reviews = usage.calls.iter().filter(|call| is_review(call)).peekable();
+    reviews.peek().is_some() && reviews.all(|call| call.unread == 0)
+}
+
+fn is_review(call: &Observed) -> bool {
+    let Request::Resource(request) = &call.request else { return false };
+    call.origin == Origin::Call
+        && (request.api_group.as_str(), request.verb.as_str()) == ("authorization.k8s.io", "create")
+        && matches!(&*request.resource, "subjectaccessreviews" | "localsubjectaccessreviews")
 }
 
 /// What the policy takes from other verdicts, and whether it can be the policy of this log.

@@ -9,18 +9,24 @@ use crate::manifest;
 use crate::rbac::Scope;
 use std::collections::BTreeSet;
 
-/// A package with a Deployment of `ns/op`, and these objects.
 /// Without what is kept because its path may not have been exercised.
 fn exact() -> Options {
     Options { drop_unexercised: true, ..Options::default() }
 }
 
+/// A package with a Deployment of `ns/op`, and these objects.
 fn judge(manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> {
     judge_under("", manifests, events, options)
 }
 
 /// The same with these rules of an audit policy; empty: no policy is known.
 fn judge_under(rules: &str, manifests: &str, events: &[&str], options: Options) -> Vec<Assessment> {
+    let events: Vec<String> = events.iter().enumerate().map(|(at, event)| self::event(at, event)).collect();
+    judge_lines(rules, manifests, &events.iter().map(String::as_str).collect::<Vec<_>>(), options)
+}
+
+/// The same with the lines of a log.
+fn judge_lines(rules: &str, manifests: &str, lines: &[&str], options: Options) -> Vec<Assessment> {
     let text = format!("apiVersion: audit.k8s.io/v1\nkind: Policy\nrules:\n{rules}");
     let policy = (!rules.is_empty()).then(|| Policy::read("policy.yaml", &text).unwrap());
     let operator = "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: op, namespace: ns}\nspec:\n  template:\n    \
@@ -34,8 +40,8 @@ fn judge_under(rules: &str, manifests: &str, events: &[&str], options: Options) 
     let mut packages = manifest::package::split(&["m.yaml".to_owned()], vec![("m.yaml".to_owned(), reading.facts)]);
     let mut package = packages.remove(0);
     package.choose_namespace(None, &BTreeSet::new());
-    let usage = (!events.is_empty()).then(|| {
-        let log: String = events.iter().enumerate().map(|(at, event)| self::event(at, event) + "\n").collect();
+    let usage = (!lines.is_empty()).then(|| {
+        let log: String = lines.iter().flat_map(|line| [line, "\n"]).collect();
         let mut collector = Collector::new();
         collector.read("audit.log", &mut log.as_bytes());
         collector.finish()
@@ -246,6 +252,45 @@ fn what_is_checked_without_an_event_is_needed_or_unobservable_never_unused() {
     assert_eq!(minimal(&dropped), home);
 }
 
+/// A review that a component makes of someone, with or without its body.
+fn review(of: &str, body: bool) -> String {
+    let asked = r#"{"spec":{"user":"someone","nonResourceAttributes":{"path":"/metrics","verb":"get"}}}"#;
+    let body = if body {
+        format!(r#","requestObject":{asked},"responseObject":{{"status":{{"allowed":true}}}}"#)
+    } else {
+        String::new()
+    };
+    let level = if body.is_empty() { "Metadata" } else { "RequestResponse" };
+    event(50, &format!("201 create /apis/authorization.k8s.io/v1/{of}"))
+        .replace("system:serviceaccount:ns:op", "system:node:n")
+        .replace(r#""level":"Metadata""#, &format!(r#""level":"{level}"{body}"#))
+}
+
+#[test]
+fn what_others_check_is_unused_only_where_the_log_shows_what_they_ask() {
+    let roles = cluster(
+        "{nonResourceURLs: [/metrics], verbs: [get]}, {apiGroups: [''], resources: [nodes/proxy], verbs: [get]}, \
+         {apiGroups: [''], resources: [pods/proxy], verbs: [get]}",
+    );
+    let call = event(0, "200 get /api/v1/namespaces/ns/pods/p");
+    let of = |more: &[String]| {
+        let lines: Vec<&str> = [&call].into_iter().chain(more).map(String::as_str).collect();
+        verdicts(&only(judge_lines("", &roles, &lines, exact())))
+    };
+    let hidden = ["/metrics get: Unobservable", "nodes/proxy get: Unobservable"];
+    let shown = ["/metrics get: Unused", "nodes/proxy get: Unused"];
+    let others = ["pods/proxy get: Unused"].map(str::to_owned);
+    // The first case has none, the second none of others, the third one that cannot be read; the last shows them all.
+    for (log, expected) in [
+        (vec![], hidden),
+        (vec![review("selfsubjectaccessreviews", true)], hidden),
+        (vec![review("subjectaccessreviews", true), review("subjectaccessreviews", false)], hidden),
+        (vec![review("subjectaccessreviews", true)], shown),
+    ] {
+        assert_eq!(of(&log), [&expected.map(str::to_owned)[..], &others].concat(), "{log:?}");
+    }
+}
+
 #[test]
 fn without_a_log_or_without_events_nothing_is_unused() {
     let roles = cluster(
@@ -402,8 +447,10 @@ fn a_grant_is_unused_only_where_the_policy_records_every_use() {
     );
     let events = ["200 get /api/v1/namespaces/x/pods/a"];
     let judged = |policy: &str| judge_under(policy, &rules, &events, Options::default()).remove(0);
-    assert_eq!(unseen(&judged("")), ["create Unused ", "patch Unused ", "head Unused "]);
-    assert_eq!(unseen(&judged("- {level: Metadata}")), ["create Unused ", "patch Unused ", "head Unused "]);
+    // A path may be guarded by a component that asks for its caller: not in a log without bodies.
+    let asked = format!("head Unobservable {}", observable::ASKED_ELSEWHERE);
+    assert_eq!(unseen(&judged("")), ["create Unused ", "patch Unused ", asked.as_str()]);
+    assert_eq!(unseen(&judged("- {level: Metadata}")), ["create Unused ", "patch Unused ", asked.as_str()]);
 
     let noisy = "- level: None\n  resources: [{resources: [events]}]\n- level: None\n  namespaces: [kube-system]\n\
                  - level: Metadata\n  resources: [{}]\n";

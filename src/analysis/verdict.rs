@@ -1,5 +1,6 @@
 //! The verdict of every grant and of every observed call.
 
+use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -7,7 +8,7 @@ use super::index::GrantIndex;
 use super::ways::Chosen;
 use super::{Activity, CallVerdict, Context, Grant, JudgedCall, Verdict, is_default};
 use super::{meant, observable};
-use crate::api::{EntryLiveness, Liveness, Served, Table, is_check_only, is_checked};
+use crate::api::{EntryLiveness, Liveness, Served, Table, is_check_only, is_checked, is_checked_elsewhere};
 use crate::audit::Decision;
 use crate::audit::policy::OwnRules;
 use crate::needs::{Ask, NeedKind, Unread};
@@ -25,6 +26,7 @@ pub(super) fn judge(
     let judged = seen.map(|(seen, _)| judge_calls(grants, seen, defaults));
     let uses = seen.zip(judged.as_ref()).map(|((seen, chosen), judged)| Uses::of(grants, seen, chosen, judged));
     let mut entries = entries(cx.table, grants);
+    let shows_reviews = LazyCell::new(|| cx.usage.is_some_and(observable::shows_reviews));
     let verdicts: Vec<_> = grants
         .iter()
         .map(|grant| {
@@ -35,10 +37,12 @@ pub(super) fn judge(
                 None => observable::limited(cx, grant).unwrap_or((Verdict::Unused, String::new())),
             };
             match verdict {
-                Verdict::Unused => {
-                    let (verdict, reason) = by_log();
-                    (verdict, reason, None)
-                }
+                Verdict::Unused => match by_log() {
+                    (Verdict::Unused, _) if is_checked_elsewhere(&grant.rule) && !*shows_reviews => {
+                        (Verdict::Unobservable, observable::ASKED_ELSEWHERE.to_owned(), None)
+                    }
+                    (verdict, reason) => (verdict, reason, None),
+                },
                 Verdict::Used | Verdict::Needed => {
                     let unread = uses.as_ref().and_then(|uses| uses.unread).map(str::to_owned);
                     let in_part = || Some(by_log()).filter(|(verdict, _)| *verdict == Verdict::Unobservable);

@@ -183,7 +183,7 @@ pub fn verify(
     let seen = doubt::Seen { usage, key, known, activity: &activity };
     let works = works.map(|rules| Role::new(rules, known.minor));
     (answer.doubtful, answer.not_verified) = doubt::of(&role, works.as_ref(), &seen, &left);
-    (answer.leftover, answer.may_be_needed) = leftover::split(left, &role, &activity);
+    (answer.leftover, answer.may_be_needed) = leftover::split(left, &role, &activity, usage);
     answer
 }
 

@@ -19,7 +19,7 @@ pub use data::MINORS;
 pub use intent::Triple;
 pub use liveness::{DeadReason, EntryLiveness, Liveness};
 pub use table::{CustomResource, Origin, Served, Table};
-pub use virtual_checks::{exact_checks, is_check_only, is_checked};
+pub use virtual_checks::{exact_checks, is_check_only, is_checked, is_checked_elsewhere};
 
 /// The Kubernetes minor judged against when none is chosen: the newest.
 pub const DEFAULT_MINOR: &str = {

@@ -1,6 +1,7 @@
 //! What is checked but never served: no audit event ever carries it.
 
 use super::table::REQUEST_VERBS;
+use crate::rbac::Rule;
 
 /// One kind of check, as (group, resource, verbs). In each, `*` stands for anything and a trailing `*` for any
 /// ending; a resource may also be `*/sub`. A resource without subresource means just that one.
@@ -95,6 +96,16 @@ const CHECKS_ANYWHERE: &[(&str, &str)] = &[
 pub fn is_check_only(api_group: &str, resource: &str, verb: &str) -> bool {
     let request_verb = verb == "*" || REQUEST_VERBS.contains(&verb);
     !request_verb || find(api_group, resource, verb, covers)
+}
+
+/// Whether a permission that shows in events of its own is checked by others too, on behalf of who calls them: the
+/// kubelet (`pkg/kubelet/server/auth.go`) asks for `nodes/proxy`, components that guard their own paths ask for those
+/// (`apiserver/pkg/server/options/authorization.go`, kube-rbac-proxy, the metrics of controller-runtime).
+pub fn is_checked_elsewhere(rule: &Rule) -> bool {
+    let by_kubelet = rule.api_groups.iter().any(String::is_empty)
+        && rule.resources.iter().any(|resource| resource == "nodes/proxy")
+        && rule.verbs.iter().any(|verb| verb == "*" || KUBELET.contains(&verb.as_str()));
+    by_kubelet || !rule.non_resource_urls.is_empty()
 }
 
 /// Whether some check is in what a rule writes, wildcards in any place. The verb `*` does not stand for the checks

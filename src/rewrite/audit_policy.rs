@@ -26,6 +26,16 @@ pub fn policy(subjects: &[SubjectKey], platform: Platform, defaults: &[Rule]) ->
     text += "omitStages: [RequestReceived]\n";
     text += &comment("", "Half of a body, and no permission depends on it.");
     text += "omitManagedFields: true\nrules:\n";
+    text += &rule(
+        "Checks that others make on behalf of the operator (webhooks, kubelets): only the body names it and what it\n\
+         asks for, and only the answer tells whether it may.",
+        "RequestResponse",
+        &[
+            "verbs: [create]",
+            "resources:",
+            "  - {group: authorization.k8s.io, resources: [subjectaccessreviews, localsubjectaccessreviews]}",
+        ],
+    );
     if subjects.is_empty() {
         text += &rule(
             "Kubernetes' own components ask all the time. Take the last line out for an operator in kube-system.",
@@ -45,16 +55,6 @@ pub fn policy(subjects: &[SubjectKey], platform: Platform, defaults: &[Rule]) ->
             &["verbs: [get]", &paths],
         );
     }
-    text += &rule(
-        "Checks that others make on behalf of the operator (webhooks, the kubelet): only the body names it and what it\n\
-         asks for, and only the answer tells whether it may.",
-        "RequestResponse",
-        &[
-            "verbs: [create]",
-            "resources:",
-            "  - {group: authorization.k8s.io, resources: [subjectaccessreviews, localsubjectaccessreviews]}",
-        ],
-    );
     text += &rule(
         "Whoever writes roles and bindings must hold what they grant, and only their bodies tell what that is.",
         "Request",

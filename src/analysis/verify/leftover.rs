@@ -3,9 +3,11 @@
 use super::super::MOST_GRANTS;
 use super::super::activity::Activity;
 use super::super::authority::size;
+use super::super::observable::{ASKED_ELSEWHERE, shows_reviews};
 use super::super::verdict::{hidden, sibling};
 use super::{Leftover, MayBeNeeded, Role};
-use crate::api::is_check_only;
+use crate::api::{is_check_only, is_checked_elsewhere};
+use crate::audit::Usage;
 use crate::rbac::{Rule, Scope};
 
 const CHECK_ONLY: &str = "it is only ever checked with other calls, never called itself";
@@ -39,16 +41,20 @@ pub(super) fn of(rules: &[(Scope, Rule)], activity: &Activity<'_>) -> Vec<Leftov
 }
 
 /// Parts those that may be needed from the rest: all of them where rules are handed out that the log does not show and the
-/// role has nothing that frees of holding those, else what never is an event of its own. `role` keeps the same.
+/// role has nothing that frees of holding those, else what never is an event of its own, or is asked for where the log does
+/// not show it. `role` keeps the same.
 pub(super) fn split(
     left: Vec<Leftover>,
     role: &Role<'_>,
     activity: &Activity<'_>,
+    usage: &Usage,
 ) -> (Vec<Leftover>, Vec<MayBeNeeded>) {
     let hidden = hidden(&activity.unread, &|ask| role.holds(ask));
+    let shows_reviews = shows_reviews(usage);
+    let elsewhere = |rule: &Rule| (is_checked_elsewhere(rule) && !shows_reviews).then_some(ASKED_ELSEWHERE);
     let (mut rest, mut may_be_needed) = (Vec::new(), Vec::new());
     for Leftover { scope, rule } in left {
-        match hidden.or_else(|| is_only_checked(&rule).then_some(CHECK_ONLY)) {
+        match hidden.or_else(|| is_only_checked(&rule).then_some(CHECK_ONLY)).or_else(|| elsewhere(&rule)) {
             Some(reason) => may_be_needed.push(MayBeNeeded { scope, rule, reason: reason.to_owned() }),
             None => rest.push(Leftover { scope, rule }),
         }

@@ -83,6 +83,20 @@ fn without_a_subject_all_but_kubernetes_own_components_are_recorded() {
 }
 
 #[test]
+fn checks_that_anyone_makes_of_the_operator_are_recorded_with_the_answer() {
+    for policy in [written(&[], Platform::Vanilla), written(&["kube-system/op"], Platform::OpenShift)] {
+        for (user, groups) in [
+            ("system:node:n", &["system:nodes"]),
+            ("system:serviceaccount:kube-system:x", &["system:serviceaccounts:kube-system"]),
+            ("system:serviceaccount:ns:webhook", &["system:serviceaccounts"]),
+        ] {
+            let asked = "create authorization.k8s.io/subjectaccessreviews";
+            assert_eq!(level(&policy, user, groups, asked), Level::RequestResponse, "{user}");
+        }
+    }
+}
+
+#[test]
 fn a_hostile_name_stays_a_name() {
     let name = "a\n  - level: None # \u{1b}[2J: \"x\"";
     let policy = written(&[name], Platform::Vanilla);
