@@ -108,7 +108,7 @@ fn what_cannot_be_asked_is_refused() {
         (&["--window", "7x"], "`7x` is no duration such as"),
         (&["--window", "1month"], "`1month` is no duration such as"),
         (&["--window", "0h"], "`0h` is no time before the newest event"),
-        (&["--since", "yesterday"], "`yesterday` is no time such as `2026-12-01T00:00:00Z`\n"),
+        (&["--since", "yesterday"], "`yesterday` is no time such as `2026-12-01T00:00:00Z` or `2026-12-01`\n"),
         (&["--since", "2026-12-02T00:00:00Z", "--until", "2026-12-01T00:00:00Z"], "is later than --until"),
     ] {
         for command in [&["observe", DEMO_LOG][..], &["scan", DEMO, "--audit", DEMO_LOG]] {
